@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//
+// What a client asks of the engine: messages and tools in, a Prompt, a GenerationRequest. Plain data; JSON dialects of the
+// HTTP endpoints are translated into these types by app/api.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace firesteel::engine {
+
+enum class Role { System, User, Assistant, Tool };
+
+struct ContentPart
+{
+    enum class Kind {
+        Text,
+        Image,
+        Video,
+        Audio,
+        ToolReference, // in tool results: repeats the definition of the tool named by `text`
+    };
+    Kind kind = Kind::Text;
+    std::string text; // UTF-8: the text, or the referenced tool's name
+};
+
+struct ToolCall
+{
+    std::string id;
+    std::string name;
+    std::string argumentsJson = "{}"; // a JSON object; key order is kept
+};
+
+// One result inside a tool message that carries several.
+struct ToolOutput
+{
+    std::string id; // of the call it answers; may be empty
+    std::vector<ContentPart> content;
+};
+
+struct Message
+{
+    Role role = Role::User;
+    std::vector<ContentPart> content;
+    std::optional<std::string> reasoning;  // assistant only
+    std::vector<ToolCall> toolCalls;       // assistant only
+    std::string toolCallId;                // tool only: the call that `content` answers
+    std::vector<ToolOutput> toolOutputs;   // tool only: used instead of `content` when not empty
+
+    static Message text(Role role, std::string text)
+    {
+        Message message;
+        message.role = role;
+        message.content.push_back({ ContentPart::Kind::Text, std::move(text) });
+        return message;
+    }
+};
+
+// A function the model may call: the JSON object of the OpenAI format, either the outer {"type","function"} or the inner
+// one. Key order is kept, since the model sees it.
+struct Tool
+{
+    std::string json;
+};
+
+enum class ReasoningEffort { Low, High, Max };
+
+// Variables of the chat template (spec/chat-format.md, sections 3 to 5).
+struct PromptOptions
+{
+    ReasoningEffort effort = ReasoningEffort::Max;
+    bool thinking = true;            // false: the prompt closes the reasoning block at once
+    bool clearThinking = false;      // true: drop the reasoning of turns before the last user message
+    bool addGenerationPrompt = true; // false: render the history only
+};
+
+// A rendered and tokenised conversation, ready to submit. Made by Engine::prepare.
+struct Prompt
+{
+    std::vector<std::int32_t> tokens;
+    bool startsInThinking = true; // the output parser begins inside the reasoning block
+    // Tool name -> parameter name -> JSON schema type, "" where the schema names none: how argument values are read back.
+    std::map<std::string, std::map<std::string, std::string>> toolParameterTypes;
+};
+
+struct SamplingParams
+{
+    float temperature = 1.0F; // 0: greedy
+    float topP = 1.0F;        // (0, 1]
+    int topK = 0;             // 0: off
+    float minP = 0.0F;        // [0, 1): relative to the most likely token
+    float repetitionPenalty = 1.0F; // > 0, over prompt and answer (Keskar et al. 2019, CTRL)
+    float presencePenalty = 0.0F;   // OpenAI definition, over the answer
+    float frequencyPenalty = 0.0F;  // OpenAI definition, over the answer
+    std::vector<std::pair<std::int32_t, float>> logitBias; // added before sampling; -100 or less bans
+    std::optional<std::uint64_t> seed; // same seed, settings and build: same answer
+};
+
+struct GenerationRequest
+{
+    Prompt prompt;
+    SamplingParams sampling;
+    std::optional<int> maxTokens;  // unset: what is left of the context
+    std::vector<std::string> stop; // not matched inside thinking or tool calls; excluded from the output
+};
+
+} // namespace firesteel::engine

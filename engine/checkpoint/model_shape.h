@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+//
+// The validated facts of a glm5_next model (spec of the architecture: docs/model.md). Read from config.json once, then const;
+// the only place that holds dimensions. Vision and MTP facts join with the code that uses them.
+#pragma once
+
+#include "engine/api/error.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace firesteel::engine {
+
+enum class AttentionKind { Kda, Mla };
+enum class MlpKind { Dense, Sparse };
+
+struct ModelShape
+{
+    int hiddenSize = 0;
+    int layerCount = 0;
+    int vocabularySize = 0;      // rows of embedding and head; ids without a token included
+    int maxPositionEmbeddings = 0;
+    float rmsNormEps = 0;
+    std::vector<std::int32_t> eosTokenIds;
+    std::vector<AttentionKind> attention; // per layer
+    std::vector<MlpKind> mlp;             // per layer
+
+    struct HyperConnections
+    {
+        int streams = 0; // hc_mult
+        int sinkhornIterations = 0;
+        float eps = 0; // hc_eps
+    } hyper;
+
+    struct Kda
+    {
+        int heads = 0;
+        int headDim = 0; // keys and values
+        int convKernel = 0;
+        float gateLowerBound = 0;
+    } kda;
+
+    struct Mla
+    {
+        int heads = 0;
+        int qLoraRank = 0;
+        int kvLoraRank = 0;
+        int qkHeadDim = 0; // qk_nope_head_dim; the rope part is 0
+        int vHeadDim = 0;
+    } mla;
+
+    struct Indexer
+    {
+        int heads = 0;
+        int headDim = 0;
+        int topK = 0; // tokens
+        int pool = 0; // tokens per pooled key
+        // true: this layer has its own indexer; false: it reuses the selection of the previous full layer. Per layer.
+        std::vector<bool> full;
+    } indexer;
+
+    struct Moe
+    {
+        int experts = 0;
+        int expertsPerToken = 0;
+        int sharedExperts = 0;
+        int expertWidth = 0; // moe_intermediate_size
+        int denseWidth = 0;  // intermediate_size
+        float routedScaling = 0;
+        float swigluLimit = 0;
+    } moe;
+
+    int mtpLayerCount = 0; // num_nextn_predict_layers
+    bool hasVision = false;
+    int imageTokenId = -1; // -1: absent
+};
+
+struct ConfigReport
+{
+    ModelShape shape;
+    std::vector<std::string> unknownFields; // dotted paths, e.g. "text_config.foo"
+};
+
+// Errors: BadCheckpoint (not JSON, wrong type), UnsupportedModel (a field the kernels depend on is absent or has a value they
+// do not implement); the message names the file and the field.
+Result<ConfigReport> parseModelConfig(std::string_view json, std::string_view fileName);
+Result<ConfigReport> readModelConfig(const std::filesystem::path &configJson);
+
+} // namespace firesteel::engine

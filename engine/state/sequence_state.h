@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// Everything a sequence owns: its tokens, the latent and index caches of the MLA layers, the recurrent and convolution state of
+// the KDA layers. A recurrent state cannot be truncated, so snapshot, fork and commit-prefix are the ways back:
+//
+//   decode(rows) -> pendingRows() == rows, position() unchanged;  commit(n) keeps the first n of them.
+//
+// The KDA state is left as it was before the step and the rows' (k, v, g, beta) are kept; the accepted ones are folded in at the
+// start of the next step, so each step reads and writes the state once.
+#pragma once
+
+#include "engine/api/error.h"
+#include "engine/state/kda_state.h"
+#include "engine/state/kv_cache.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace firesteel::engine {
+
+class SequenceState
+{
+public:
+    SequenceState(int contextTokens, std::vector<KdaState> kda, std::vector<KvCache> mla);
+
+    int contextTokens() const { return m_contextTokens; }
+    int position() const { return static_cast<int>(m_tokens.size()); } // committed tokens
+    std::span<const std::int32_t> tokens() const { return m_tokens; }
+    int pendingRows() const { return static_cast<int>(m_pending.size()); }
+
+    // Keeps the first `rows` pending rows (0..pendingRows()) and drops the others.
+    void commit(int rows);
+
+    // The part of the state that cannot be recomputed by truncation, at position(). No rows may be pending.
+    struct Snapshot
+    {
+        std::vector<std::int32_t> tokens;
+        std::vector<KdaState> kda;
+        std::vector<IndexTail> tails;
+        std::uint64_t bytes() const;
+    };
+    Snapshot snapshot() const;
+
+    // Back to a snapshot of this sequence or of one it was forked from, provided that its tokens are a prefix of this
+    // sequence's. Errors: BadRequest.
+    Result<void> restore(const Snapshot &snapshot);
+
+    // An independent copy. No rows may be pending.
+    SequenceState fork() const;
+
+    std::uint64_t bytes() const;
+
+    // For Model only.
+    void appendCommitted(std::span<const std::int32_t> tokens);
+    void setPending(std::span<const std::int32_t> tokens);
+    KdaState &kda(int index) { return m_kda[static_cast<std::size_t>(index)]; }
+    KvCache &mla(int index) { return m_mla[static_cast<std::size_t>(index)]; }
+
+private:
+    int m_contextTokens = 0;
+    std::vector<std::int32_t> m_tokens;
+    std::vector<std::int32_t> m_pending;
+    std::vector<KdaState> m_kda; // per KDA layer
+    std::vector<KvCache> m_mla;  // per MLA layer
+};
+
+} // namespace firesteel::engine

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "tests/support/test_paths.h"
+
+#include <cstdlib>
+#include <iostream>
+
+namespace firesteel::test {
+
+namespace {
+
+std::optional<std::filesystem::path> directoryFromEnvironment(const char *variable)
+{
+    const char *value = std::getenv(variable);
+    if (value == nullptr || *value == '\0')
+        return std::nullopt;
+    return std::filesystem::path(value);
+}
+
+} // namespace
+
+std::filesystem::path dataPath(std::string_view relative)
+{
+    return std::filesystem::path(FIRESTEEL_TEST_DATA) / relative;
+}
+
+std::optional<std::filesystem::path> modelDirectory()
+{
+    return directoryFromEnvironment("FIRESTEEL_MODEL");
+}
+
+std::optional<std::filesystem::path> goldenDirectory()
+{
+    return directoryFromEnvironment("FIRESTEEL_GOLDEN");
+}
+
+void reportSkip(std::string_view why)
+{
+    std::cout << "FIRESTEEL-SKIP: " << why << '\n';
+}
+
+} // namespace firesteel::test
