@@ -32,6 +32,10 @@ public:
     // Any bytes; invalid UTF-8 is tokenised as U+FFFD, as the reference does for its input.
     std::vector<std::int32_t> encode(std::string_view text) const;
 
+    // The same without matching added tokens: what a person typed as "<|user|>" stays text. Equals encode() where `text` holds
+    // no added token.
+    std::vector<std::int32_t> encodeOrdinary(std::string_view text) const;
+
     // Text of whole sequences. Bytes that are not valid UTF-8 become U+FFFD. Ids without a token decode to nothing.
     std::string decode(std::span<const std::int32_t> ids, bool skipSpecial = false) const;
 
