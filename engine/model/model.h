@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The glm5_next text model: embedding, layers, head. Weights are const after load; everything that changes lives in
-// SequenceState (per sequence) and in the workspace (scratch of one call). Engine thread only.
+// The glm5_next text model: embedding, layers, head. Weights are const after load; everything that
+// changes lives in SequenceState (per sequence) and in the workspace (scratch of one call). Engine
+// thread only.
 #pragma once
 
 #include "engine/api/error.h"
@@ -17,27 +18,29 @@
 
 namespace firesteel::engine {
 
-// Rows one sequence contributes to a decode step: the last accepted token and its drafts, at consecutive positions.
+// Rows one sequence contributes to a decode step: the last accepted token and its drafts, at
+// consecutive positions.
 struct DecodeRows
 {
     SequenceState *sequence = nullptr;
     std::span<const std::int32_t> tokens; // 1..kMaxDecodeRows
 };
 
-// Diagnostics: sees the residual streams after each layer, [rows, streams, hiddenSize]. Never set in production.
+// Diagnostics: sees the residual streams after each layer, [rows, streams, hiddenSize]. Never set
+// in production.
 using LayerObserver = std::function<void(int layer, std::span<const float> streams)>;
 
 class Model
 {
 public:
-    static constexpr int kMaxDecodeRows = 9;
-
-    // Prefill work is cut here, so that chunks of any multiple of this size give the same bits (design: exactness E2).
+    // Prefill work is cut here, so that chunks of any multiple of this size give the same bits
+    // (design: exactness E2).
     static constexpr int kPrefillAlignment = 64;
 
     // The checkpoint must outlive the model: plain weights are used where they are mapped.
     // Errors: BadCheckpoint, UnsupportedModel, Cancelled.
-    static Result<std::unique_ptr<Model>> load(const Checkpoint &checkpoint, kernels::Stream &stream,
+    static Result<std::unique_ptr<Model>> load(const Checkpoint &checkpoint,
+                                               kernels::Stream &stream,
                                                const std::function<void(double fraction)> &progress,
                                                const CancelToken &cancel);
     virtual ~Model() = default;
@@ -45,19 +48,20 @@ public:
     virtual const ModelShape &shape() const = 0;
     virtual std::uint64_t parameterCount() const = 0;
 
-    // Bytes a sequence of this context length allocates.
-    virtual std::uint64_t sequenceBytes(int contextTokens) const = 0;
+    // Scratch of a forward call, allocated at load. Sequences: engine/state/sequence_memory.h.
+    virtual std::uint64_t workspaceBytes() const = 0;
     virtual SequenceState newSequence(int contextTokens) const = 0;
 
-    // Appends `tokens` to the sequence with the prefill kernels and commits them. `logits`: empty, or [n, vocabulary] for
-    // the last n rows. Rows run at multiples of kPrefillAlignment of the absolute position; a caller that splits a prompt
-    // elsewhere gets results that differ in rounding (exactness E4).
-    virtual void prefill(SequenceState &sequence, std::span<const std::int32_t> tokens, std::span<float> logits,
-                         const LayerObserver &observer = {})
+    // Appends `tokens` to the sequence with the prefill kernels and commits them. `logits`: empty,
+    // or [n, vocabulary] for the last n rows. Rows run at multiples of kPrefillAlignment of the
+    // absolute position; a caller that splits a prompt elsewhere gets results that differ in
+    // rounding (exactness E4).
+    virtual void prefill(SequenceState &sequence, std::span<const std::int32_t> tokens,
+                         std::span<float> logits, const LayerObserver &observer = {})
         = 0;
 
-    // One decode or verification step. `logits`: [all rows in order, vocabulary]. Afterwards every sequence holds its rows as
-    // pending: call SequenceState::commit before the next step.
+    // One decode or verification step. `logits`: [all rows in order, vocabulary]. Afterwards every
+    // sequence holds its rows as pending: call SequenceState::commit before the next step.
     virtual void decode(std::span<const DecodeRows> batch, std::span<float> logits) = 0;
 };
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Everything a sequence owns: its tokens, the latent and index caches of the MLA layers, the recurrent and convolution state of
-// the KDA layers. A recurrent state cannot be truncated, so snapshot, fork and commit-prefix are the ways back:
+// Everything a sequence owns: its tokens, the latent and index caches of the MLA layers, the
+// recurrent and convolution state of the KDA layers. A recurrent state cannot be truncated, so
+// snapshot, fork and commit-prefix are the ways back:
 //
-//   decode(rows) -> pendingRows() == rows, position() unchanged;  commit(n) keeps the first n of them.
+//   decode(rows) -> pendingRows() == rows, position() unchanged;  commit(n) keeps the first n of
+//   them.
 //
-// The KDA state is left as it was before the step and the rows' (k, v, g, beta) are kept; the accepted ones are folded in at the
-// start of the next step, so each step reads and writes the state once.
+// The KDA state is left as it was before the step and the rows' (k, v, g, beta) are kept; the
+// accepted ones are folded in at the start of the next step, so each step reads and writes the
+// state once.
 #pragma once
 
 #include "engine/api/error.h"
@@ -18,6 +21,10 @@
 #include <vector>
 
 namespace firesteel::engine {
+
+// Rows a sequence may have in one decode or verification step: the last accepted token and eight
+// drafts.
+inline constexpr int kMaxDecodeRows = 9;
 
 class SequenceState
 {
@@ -32,7 +39,8 @@ public:
     // Keeps the first `rows` pending rows (0..pendingRows()) and drops the others.
     void commit(int rows);
 
-    // The part of the state that cannot be recomputed by truncation, at position(). No rows may be pending.
+    // The part of the state that cannot be recomputed by truncation, at position(). No rows may be
+    // pending.
     struct Snapshot
     {
         std::vector<std::int32_t> tokens;
@@ -42,8 +50,8 @@ public:
     };
     Snapshot snapshot() const;
 
-    // Back to a snapshot of this sequence or of one it was forked from, provided that its tokens are a prefix of this
-    // sequence's. Errors: BadRequest.
+    // Back to a snapshot of this sequence or of one it was forked from, provided that its tokens
+    // are a prefix of this sequence's. Errors: BadRequest.
     Result<void> restore(const Snapshot &snapshot);
 
     // An independent copy. No rows may be pending.
@@ -62,7 +70,7 @@ private:
     std::vector<std::int32_t> m_tokens;
     std::vector<std::int32_t> m_pending;
     std::vector<KdaState> m_kda; // per KDA layer
-    std::vector<KvCache> m_mla;  // per MLA layer
+    std::vector<KvCache> m_mla; // per MLA layer
 };
 
 } // namespace firesteel::engine

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// One KDA linear-attention sublayer: projections, short convolution, gates, delta rule, gated
+// output norm.
+#pragma once
+
+#include "engine/model/weight_reader.h"
+#include "engine/model/workspace.h"
+#include "kernels/common/stream.h"
+#include "kernels/kda/kda.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace firesteel::engine {
+
+class KdaLayer
+{
+public:
+    // prefix: "model.language_model.layers.N.self_attn."; stateIndex: of this layer's KdaState in a
+    // SequenceState.
+    KdaLayer(WeightReader &weights, const std::string &prefix, int stateIndex);
+
+    // y, x [rows, hidden]. Prefill updates the states of the groups; decode leaves the rows
+    // recorded in them.
+    void forward(std::span<float> y, std::span<const float> x, std::span<const RowGroup> groups,
+                 RowClass rowClass, std::int64_t rows, Workspace &workspace,
+                 kernels::Stream &stream) const;
+
+private:
+    // Rows of earlier decode steps that were accepted, folded into window and state.
+    void applyRecords(KdaState &state, kernels::Stream &stream) const;
+    void attend(const RowGroup &group, RowClass rowClass, Workspace &workspace,
+                kernels::Stream &stream) const;
+
+    int m_stateIndex;
+    kernels::KdaShape m_shape;
+    float m_normEps;
+    kernels::Matrix m_q, m_k, m_v, m_fA, m_fB, m_gA, m_gB, m_beta, m_output;
+    std::vector<float> m_conv; // [3 * channels, 4]
+    std::vector<float> m_dtBias, m_aLog, m_outputNorm;
+};
+
+} // namespace firesteel::engine

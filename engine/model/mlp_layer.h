@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Feed-forward sublayers: the dense clamped-SwiGLU MLP, and the mixture of experts with its shared
+// expert.
+#pragma once
+
+#include "engine/model/weight_reader.h"
+#include "engine/model/workspace.h"
+#include "kernels/common/stream.h"
+#include "kernels/moe/moe.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace firesteel::engine {
+
+// y = down(silu(min(gate x, limit)) * clamp(up x, -limit, limit))
+class DenseMlp
+{
+public:
+    // prefix: "….mlp." or "….mlp.shared_experts."
+    DenseMlp(WeightReader &weights, const std::string &prefix, std::int64_t width);
+
+    // y, x [rows, hidden].
+    void forward(std::span<float> y, std::span<const float> x, std::int64_t rows,
+                 Workspace &workspace, kernels::Stream &stream) const;
+
+private:
+    std::int64_t m_width;
+    float m_limit;
+    kernels::Matrix m_gate, m_up, m_down;
+};
+
+class MoeLayer
+{
+public:
+    // prefix: "model.language_model.layers.N.mlp."
+    MoeLayer(WeightReader &weights, const std::string &prefix);
+
+    // y, x [rows, hidden]: the routed experts' weighted sum plus the shared expert.
+    void forward(std::span<float> y, std::span<const float> x, std::int64_t rows,
+                 Workspace &workspace, kernels::Stream &stream) const;
+
+private:
+    kernels::MoeShape m_shape;
+    kernels::Matrix m_router;
+    std::vector<float> m_routerBias;
+    std::vector<kernels::ExpertWeights> m_experts;
+    DenseMlp m_shared;
+};
+
+} // namespace firesteel::engine

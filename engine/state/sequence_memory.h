@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// What one sequence of a given context length allocates on the CPU backend (float32), by part.
+// Known before anything is allocated; SequenceState::bytes() of a new sequence equals total() less
+// the records, which are written on first use.
+#pragma once
+
+#include "engine/checkpoint/model_shape.h"
+
+#include <cstdint>
+
+namespace firesteel::engine {
+
+struct SequenceMemory
+{
+    std::uint64_t latents = 0; // MLA layers, contextTokens x kv_lora_rank
+    std::uint64_t pooledKeys = 0; // layers with an indexer, one key per pool of tokens
+    std::uint64_t indexTails = 0;
+    std::uint64_t kdaState = 0;
+    std::uint64_t kdaWindow = 0;
+    std::uint64_t kdaRecords = 0; // rows of one verification step
+    std::uint64_t total() const
+    {
+        return latents + pooledKeys + indexTails + kdaState + kdaWindow + kdaRecords;
+    }
+};
+
+SequenceMemory sequenceMemory(const ModelShape &shape, int contextTokens);
+
+} // namespace firesteel::engine

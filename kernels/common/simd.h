@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// Eight-lane float arithmetic for the CPU kernels, written with the compiler's vector extensions so
+// that one source serves x86-64 (SSE2 and AVX2 clones, chosen at run time) and aarch64 (NEON).
+// Products and sums are never contracted: every clone and every architecture computes the same
+// bits.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+// Marks a function that contains hot loops. Everything it calls in them must be FIRESTEEL_INLINE.
+#if defined(__x86_64__)
+#define FIRESTEEL_SIMD_CLONES __attribute__((target_clones("arch=haswell", "default")))
+#else
+#define FIRESTEEL_SIMD_CLONES
+#endif
+#define FIRESTEEL_INLINE inline __attribute__((always_inline))
+
+namespace firesteel::kernels {
+
+using Vec8 = float __attribute__((vector_size(32)));
+using Ints8 = std::int32_t __attribute__((vector_size(32)));
+using Bits8 = std::uint32_t __attribute__((vector_size(32)));
+using Half8 = std::uint16_t __attribute__((vector_size(16))); // eight 16-bit patterns
+
+FIRESTEEL_INLINE Vec8 splat(float value)
+{
+    return Vec8 { value, value, value, value, value, value, value, value };
+}
+
+FIRESTEEL_INLINE Vec8 load8(const float *p)
+{
+    Vec8 v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+}
+
+FIRESTEEL_INLINE void store8(float *p, Vec8 v) { std::memcpy(p, &v, sizeof v); }
+
+FIRESTEEL_INLINE Vec8 load8Bf16(const std::uint16_t *p)
+{
+    Half8 bits;
+    std::memcpy(&bits, p, sizeof bits);
+    return std::bit_cast<Vec8>(__builtin_convertvector(bits, Bits8) << 16);
+}
+
+FIRESTEEL_INLINE Vec8 load8F16(const std::uint16_t *p)
+{
+    Half8 bits;
+    std::memcpy(&bits, p, sizeof bits);
+    const Bits8 wide = __builtin_convertvector(bits, Bits8);
+    const Bits8 sign = (wide & 0x8000U) << 16;
+    const Bits8 magnitude = (wide & 0x7FFFU) << 13;
+    // Rebias the exponent by a multiplication, which also normalises subnormal halves; infinities
+    // and NaNs keep all ones.
+    const Vec8 scaled = std::bit_cast<Vec8>(magnitude) * splat(0x1p112F);
+    const Bits8 special = std::bit_cast<Bits8>((wide & 0x7C00U) == 0x7C00U) & 0x7F800000U;
+    return std::bit_cast<Vec8>(std::bit_cast<Bits8>(scaled) | special | sign);
+}
+
+// Sum of the lanes in a fixed order.
+FIRESTEEL_INLINE float sum8(Vec8 v)
+{
+    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+// exp(x) within 2 ulp for x <= 88; 0 below -87 (no subnormal results, which would be slow to
+// compute with).
+FIRESTEEL_INLINE Vec8 exp8(Vec8 x)
+{
+    const Ints8 underflow = x < splat(-87.0F);
+    x = underflow ? splat(-87.0F) : x;
+    x = x > splat(88.0F) ? splat(88.0F) : x;
+    // x = n ln2 + r with |r| <= ln2 / 2; adding 1.5 * 2^23 rounds to the nearest integer.
+    const Vec8 shifted = x * splat(1.44269504F) + splat(12582912.0F);
+    const Vec8 n = shifted - splat(12582912.0F);
+    const Vec8 r = (x - n * splat(0.693359375F)) - n * splat(-2.12194440e-4F);
+    // Taylor polynomial of degree 7: the remainder r^8 / 8! is below 6e-9.
+    Vec8 p = splat(1.0F / 5040.0F);
+    p = p * r + splat(1.0F / 720.0F);
+    p = p * r + splat(1.0F / 120.0F);
+    p = p * r + splat(1.0F / 24.0F);
+    p = p * r + splat(1.0F / 6.0F);
+    p = p * r + splat(0.5F);
+    p = p * r + splat(1.0F);
+    p = p * r + splat(1.0F);
+    const Ints8 exponent = __builtin_convertvector(n, Ints8) << 23;
+    const Vec8 result = std::bit_cast<Vec8>(std::bit_cast<Ints8>(p) + exponent);
+    return underflow ? splat(0.0F) : result;
+}
+
+} // namespace firesteel::kernels
