@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A model folder: config.json, its .safetensors files (through model.safetensors.index.json or, without one, all of them)
-// and typed access to tensors by their released names. Immutable after open; views live as long as the Checkpoint.
+// A model folder: config.json, its .safetensors files (through model.safetensors.index.json or,
+// without one, all of them) and typed access to tensors by their released names. Immutable after
+// open; views live as long as the Checkpoint.
 #pragma once
 
 #include "engine/api/error.h"
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +25,8 @@ namespace firesteel::engine {
 class Checkpoint
 {
 public:
-    // Errors: as SafeTensors::open and readModelConfig; also an index that names a missing file or tensor, a tensor in two
-    // files.
+    // Errors: as SafeTensors::open and readModelConfig; also an index that names a missing file or
+    // tensor, a tensor in two files.
     static Result<Checkpoint> open(const std::filesystem::path &directory);
 
     const std::filesystem::path &directory() const { return m_directory; }
@@ -39,17 +41,22 @@ public:
     const std::map<std::string, Tensor, std::less<>> &tensors() const { return m_tensors; }
     bool contains(std::string_view name) const;
 
-    // A plain tensor (BF16, F16 or F32) of exactly this shape. Dimensions of size 1 may be absent or extra ("squeezed"). The
-    // view is [shape[0], product of the rest], or [1, n] for a vector. A tensor whose bytes are not aligned to its element is
-    // copied once, at the call.
-    // Errors: BadCheckpoint naming the tensor, its file, what was expected and what is there.
-    Result<kernels::Matrix> matrix(std::string_view name, std::initializer_list<std::int64_t> shape) const;
+    // A plain tensor (BF16, F16 or F32) of exactly this shape. Dimensions of size 1 may be absent
+    // or extra ("squeezed"). The view is [shape[0], product of the rest], or [1, n] for a vector. A
+    // tensor whose bytes are not aligned to its element is copied once, at the call. Errors:
+    // BadCheckpoint naming the tensor, its file, what was expected and what is there.
+    Result<kernels::Matrix> matrix(std::string_view name,
+                                   std::initializer_list<std::int64_t> shape) const;
+
+    // Whether matrix() would give this tensor. Errors: the same.
+    Result<void> checkPlain(std::string_view name, std::span<const std::int64_t> shape) const;
 
     // Bytes of all tensors, as stored.
     std::uint64_t totalBytes() const;
 
 private:
     Checkpoint() = default;
+    Result<void> addFile(const std::filesystem::path &path);
 
     std::filesystem::path m_directory;
     ConfigReport m_config;
@@ -58,7 +65,8 @@ private:
     mutable std::deque<std::vector<std::byte>> m_realigned; // engine thread only, while loading
 };
 
-// Sampling defaults of generation_config.json (spec/chat-format.md section 2) and its end-of-turn ids.
+// Sampling defaults of generation_config.json (spec/chat-format.md section 2) and its end-of-turn
+// ids.
 struct GenerationDefaults
 {
     float temperature = 1.0F;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The validated facts of a glm5_next model (spec of the architecture: docs/model.md). Read from config.json once, then const;
-// the only place that holds dimensions. Vision and MTP facts join with the code that uses them.
+// The validated facts of a glm5_next model (docs/model.md says where each comes from). Read from
+// config.json once, then const; the only place that holds dimensions. Of the vision tower only what
+// the shapes of its tensors depend on.
 #pragma once
 
 #include "engine/api/error.h"
@@ -21,12 +22,12 @@ struct ModelShape
 {
     int hiddenSize = 0;
     int layerCount = 0;
-    int vocabularySize = 0;      // rows of embedding and head; ids without a token included
+    int vocabularySize = 0; // rows of embedding and head; ids without a token included
     int maxPositionEmbeddings = 0;
     float rmsNormEps = 0;
     std::vector<std::int32_t> eosTokenIds;
     std::vector<AttentionKind> attention; // per layer
-    std::vector<MlpKind> mlp;             // per layer
+    std::vector<MlpKind> mlp; // per layer
 
     struct HyperConnections
     {
@@ -58,7 +59,8 @@ struct ModelShape
         int headDim = 0;
         int topK = 0; // tokens
         int pool = 0; // tokens per pooled key
-        // true: this layer has its own indexer; false: it reuses the selection of the previous full layer. Per layer.
+        // true: this layer has its own indexer; false: it reuses the selection of the previous full
+        // layer. Per layer.
         std::vector<bool> full;
     } indexer;
 
@@ -68,10 +70,23 @@ struct ModelShape
         int expertsPerToken = 0;
         int sharedExperts = 0;
         int expertWidth = 0; // moe_intermediate_size
-        int denseWidth = 0;  // intermediate_size
+        int denseWidth = 0; // intermediate_size
         float routedScaling = 0;
         float swigluLimit = 0;
     } moe;
+
+    struct Vision
+    {
+        int depth = 0;
+        int hiddenSize = 0;
+        int heads = 0;
+        int intermediateSize = 0;
+        int projectionSize = 0; // projection_intermediate_size
+        int channels = 0;
+        int patchSize = 0;
+        int temporalPatchSize = 0;
+        int mergeSize = 0;
+    } vision; // all 0 without a tower
 
     int mtpLayerCount = 0; // num_nextn_predict_layers
     bool hasVision = false;
@@ -84,8 +99,8 @@ struct ConfigReport
     std::vector<std::string> unknownFields; // dotted paths, e.g. "text_config.foo"
 };
 
-// Errors: BadCheckpoint (not JSON, wrong type), UnsupportedModel (a field the kernels depend on is absent or has a value they
-// do not implement); the message names the file and the field.
+// Errors: BadCheckpoint (not JSON, wrong type), UnsupportedModel (a field the kernels depend on is
+// absent or has a value they do not implement); the message names the file and the field.
 Result<ConfigReport> parseModelConfig(std::string_view json, std::string_view fileName);
 Result<ConfigReport> readModelConfig(const std::filesystem::path &configJson);
 

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+#include "engine/checkpoint/checkpoint.h"
+
+#include "engine/base/printable.h"
+#include "engine/checkpoint/config_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <format>
+#include <optional>
+#include <ranges>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace firesteel::engine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kIndexName = "model.safetensors.index.json";
+constexpr std::string_view kExtension = ".safetensors";
+
+using WeightMap = std::map<std::string, std::string, std::less<>>; // tensor -> file
+
+// A name in the index must stay inside the folder.
+bool isPlainFileName(std::string_view name)
+{
+    return name.ends_with(kExtension) && name.size() > kExtension.size()
+        && std::ranges::none_of(name, [](char character) {
+               return character == '/' || character == '\\'
+                   || static_cast<unsigned char>(character) < 0x20;
+           });
+}
+
+Result<WeightMap> parseIndex(const MappedFile &file)
+{
+    const std::string name = file.path().string();
+    const auto problem = [&name](std::string_view what) {
+        return fail(ErrorCode::BadCheckpoint, std::format("{}: {}", printable(name), what));
+    };
+    simdjson::dom::parser parser;
+    const std::string_view text(reinterpret_cast<const char *>(file.bytes().data()),
+                                file.bytes().size());
+    const auto root = parseJsonObject(parser, text, name);
+    if (!root)
+        return std::unexpected(root.error());
+    simdjson::dom::object weights;
+    if (root->at_key("weight_map").get(weights) != simdjson::SUCCESS)
+        return problem("weight_map is missing or not an object");
+    WeightMap map;
+    for (const simdjson::dom::key_value_pair field : weights) {
+        std::string_view target;
+        if (field.value.get(target) != simdjson::SUCCESS)
+            return problem(std::format("weight_map.{} is not a file name", printable(field.key)));
+        if (!isPlainFileName(target))
+            return problem(std::format("weight_map.{} is \"{}\", expected a .safetensors file in "
+                                       "the same folder",
+                                       printable(field.key), printable(target)));
+        if (!map.emplace(field.key, target).second)
+            return problem(std::format("weight_map.{} is there twice", printable(field.key)));
+    }
+    if (map.empty())
+        return problem("weight_map is empty");
+    return map;
+}
+
+// Without an index: every .safetensors file of the folder, by name.
+Result<std::set<std::string>> listFiles(const fs::path &directory)
+{
+    std::set<std::string> names;
+    std::error_code error;
+    for (fs::directory_iterator item(directory, error), end; !error && item != end;
+         item.increment(error)) {
+        if (item->path().extension() == kExtension)
+            names.insert(item->path().filename().string());
+    }
+    if (error)
+        return fail(ErrorCode::Io,
+                    std::format("{}: cannot list the folder: {}", printable(directory.string()),
+                                error.message()));
+    if (names.empty())
+        return fail(ErrorCode::NotFound,
+                    std::format("{}: has no .safetensors file", printable(directory.string())));
+    return names;
+}
+
+std::string shapeText(std::ranges::input_range auto &&shape)
+{
+    std::string text = "[";
+    for (const std::int64_t size : shape)
+        text += std::format("{}{}", text.size() > 1 ? ", " : "", size);
+    return text + "]";
+}
+
+std::optional<kernels::DType> plainType(TensorType type)
+{
+    switch (type) {
+    case TensorType::BF16:
+        return kernels::DType::BF16;
+    case TensorType::F16:
+        return kernels::DType::F16;
+    case TensorType::F32:
+        return kernels::DType::F32;
+    default:
+        return std::nullopt;
+    }
+}
+
+bool sameUnlessSqueezed(std::span<const std::int64_t> a, std::span<const std::int64_t> b)
+{
+    const auto notOne = std::views::filter([](std::int64_t size) { return size != 1; });
+    return std::ranges::equal(a | notOne, b | notOne);
+}
+
+} // namespace
+
+Result<Checkpoint> Checkpoint::open(const fs::path &directory)
+{
+    std::error_code error;
+    const fs::file_status status = fs::status(directory, error);
+    if (status.type() == fs::file_type::not_found)
+        return fail(ErrorCode::NotFound,
+                    std::format("{}: no such folder", printable(directory.string())));
+    if (status.type() != fs::file_type::directory)
+        return fail(ErrorCode::Io,
+                    std::format("{}: {}", printable(directory.string()),
+                                error ? error.message() : "is not a folder"));
+
+    Checkpoint result;
+    result.m_directory = directory;
+    auto config = readModelConfig(directory / "config.json");
+    if (!config)
+        return std::unexpected(std::move(config.error()));
+    result.m_config = std::move(*config);
+
+    WeightMap weights;
+    std::set<std::string> names;
+    const auto index = MappedFile::open(directory / kIndexName);
+    if (index) {
+        auto parsed = parseIndex(*index);
+        if (!parsed)
+            return std::unexpected(std::move(parsed.error()));
+        weights = std::move(*parsed);
+        for (const std::string &name : weights | std::views::values)
+            names.insert(name);
+    } else if (index.error().code == ErrorCode::NotFound) {
+        auto listed = listFiles(directory);
+        if (!listed)
+            return std::unexpected(std::move(listed.error()));
+        names = std::move(*listed);
+    } else {
+        return std::unexpected(index.error());
+    }
+    for (const std::string &name : names) {
+        if (auto added = result.addFile(directory / name); !added)
+            return std::unexpected(std::move(added.error()));
+    }
+    for (const auto &[tensor, file] : weights) {
+        const auto found = result.m_tensors.find(tensor);
+        if (found == result.m_tensors.end() || found->second.file->filename() != file)
+            return fail(ErrorCode::BadCheckpoint,
+                        std::format("{}: has no tensor \"{}\", but {} says so",
+                                    printable((directory / file).string()), printable(tensor),
+                                    kIndexName));
+    }
+    return result;
+}
+
+Result<void> Checkpoint::addFile(const fs::path &path)
+{
+    auto opened = SafeTensors::open(path);
+    if (!opened)
+        return std::unexpected(std::move(opened.error()));
+    const SafeTensors &file = m_files.emplace_back(std::move(*opened));
+    for (const auto &[name, entry] : file.entries()) {
+        const auto [other, isNew] = m_tensors.try_emplace(name, Tensor { &entry, &file.path() });
+        if (!isNew)
+            return fail(ErrorCode::BadCheckpoint,
+                        std::format("{}: tensor \"{}\" is also in {}", printable(path.string()),
+                                    printable(name),
+                                    printable(other->second.file->filename().string())));
+    }
+    return {};
+}
+
+bool Checkpoint::contains(std::string_view name) const { return m_tensors.contains(name); }
+
+Result<void> Checkpoint::checkPlain(std::string_view name,
+                                    std::span<const std::int64_t> shape) const
+{
+    const auto found = m_tensors.find(name);
+    if (found == m_tensors.end())
+        return fail(ErrorCode::BadCheckpoint,
+                    std::format("{}: tensor \"{}\" is missing", printable(m_directory.string()),
+                                printable(name)));
+    const auto &[entry, file] = found->second;
+    const auto problem = [&](std::string_view what) {
+        return fail(
+            ErrorCode::BadCheckpoint,
+            std::format("{}: tensor \"{}\" {}", printable(file->string()), printable(name), what));
+    };
+    if (!plainType(entry->type))
+        return problem(
+            std::format("has dtype {}, expected BF16, F16 or F32", tensorTypeName(entry->type)));
+    if (!sameUnlessSqueezed(entry->shape, shape))
+        return problem(
+            std::format("has shape {}, expected {}", shapeText(entry->shape), shapeText(shape)));
+    return {};
+}
+
+Result<kernels::Matrix> Checkpoint::matrix(std::string_view name,
+                                           std::initializer_list<std::int64_t> shape) const
+{
+    const std::span<const std::int64_t> expected(shape.begin(), shape.size());
+    if (auto checked = checkPlain(name, expected); !checked)
+        return std::unexpected(std::move(checked.error()));
+    const TensorEntry &entry = *m_tensors.find(name)->second.entry;
+    kernels::Matrix view { .data = entry.bytes.data(),
+                           .dtype = *plainType(entry.type),
+                           .rows = expected.size() < 2 ? 1 : expected[0],
+                           .cols = 1 };
+    for (const std::int64_t size : expected.subspan(expected.size() < 2 ? 0 : 1))
+        view.cols *= size;
+    if (reinterpret_cast<std::uintptr_t>(view.data) % kernels::dtypeBytes(view.dtype) != 0) {
+        const auto &copy = m_realigned.emplace_back(entry.bytes.begin(), entry.bytes.end());
+        view.data = copy.data();
+    }
+    return view;
+}
+
+std::uint64_t Checkpoint::totalBytes() const
+{
+    std::uint64_t total = 0;
+    for (const Tensor &tensor : m_tensors | std::views::values)
+        total += tensor.entry->bytes.size();
+    return total;
+}
+
+} // namespace firesteel::engine
