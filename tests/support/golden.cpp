@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "tests/support/golden.h"
+
+#include "engine/checkpoint/safe_tensors.h"
+
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+namespace firesteel::test {
+
+std::map<std::string, GoldenTensor> readGolden(const std::filesystem::path &file)
+{
+    auto opened = engine::SafeTensors::open(file);
+    if (!opened)
+        throw std::runtime_error(opened.error().message);
+    std::map<std::string, GoldenTensor> result;
+    for (const auto &[name, entry] : opened->entries()) {
+        GoldenTensor tensor { .shape = entry.shape, .values = {}, .ints = {} };
+        if (entry.type == engine::TensorType::F32) {
+            tensor.values.resize(entry.bytes.size() / sizeof(float));
+            std::memcpy(tensor.values.data(), entry.bytes.data(), entry.bytes.size());
+        } else if (entry.type == engine::TensorType::I32) {
+            tensor.ints.resize(entry.bytes.size() / sizeof(std::int32_t));
+            std::memcpy(tensor.ints.data(), entry.bytes.data(), entry.bytes.size());
+        } else {
+            throw std::runtime_error(file.string() + ": tensor " + name
+                                     + " is neither F32 nor I32");
+        }
+        result.emplace(name, std::move(tensor));
+    }
+    return result;
+}
+
+double chainTolerance(std::span<const double> lengths)
+{
+    constexpr double kLambda = 8;
+    double sum = 0;
+    for (const double length : lengths)
+        sum += std::sqrt(length);
+    return 2 * kLambda * kUnitRoundoff * sum;
+}
+
+Difference compare(std::span<const float> actual, std::span<const float> expected)
+{
+    if (actual.size() != expected.size())
+        throw std::runtime_error("compare: sizes differ: " + std::to_string(actual.size()) + " and "
+                                 + std::to_string(expected.size()));
+    Difference difference;
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+        const double error
+            = std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
+        if (!(error <= difference.largest)) { // also true for NaN
+            difference.largest = error;
+            difference.index = i;
+        }
+        difference.reference
+            = std::max(difference.reference, std::abs(static_cast<double>(expected[i])));
+    }
+    return difference;
+}
+
+} // namespace firesteel::test
