@@ -34,11 +34,11 @@ std::map<std::string, GoldenTensor> readGolden(const std::filesystem::path &file
 
 double chainTolerance(std::span<const double> lengths)
 {
-    constexpr double kLambda = 8;
+    constexpr double kDeviations = 8;
     double sum = 0;
     for (const double length : lengths)
-        sum += std::sqrt(length);
-    return 2 * kLambda * kUnitRoundoff * sum;
+        sum += length;
+    return kDeviations * kUnitRoundoff * std::sqrt(sum * (1 + 1.0 / 8) / 6);
 }
 
 Difference compare(std::span<const float> actual, std::span<const float> expected)

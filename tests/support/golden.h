@@ -26,11 +26,13 @@ std::map<std::string, GoldenTensor> readGolden(const std::filesystem::path &file
 // Unit roundoff of float32.
 inline constexpr double kUnitRoundoff = 0x1p-24;
 
-// Relative error allowed between two float32 evaluations of a chain of contractions of the given
-// lengths. Each evaluation of a sum of n products has relative error at most lambda sqrt(n) u with
-// probability 1 - 2 exp(-lambda^2 / 2) (Higham and Mary 2019); lambda = 8 makes that 1 - 2.5e-14.
-// The factor 2 covers both evaluations. Elementwise functions in between add a few u each and are
-// covered by counting them as contractions of length 16.
+// Bound on the difference between two float32 evaluations of a chain of contractions of the given
+// lengths, relative to the root mean square of the result. Model: rounding errors are independent,
+// zero-mean, uniform over +-u relative (variance u^2 / 3; Higham and Mary 2019 give the
+// conditions). A sum of n products added in sequence then has relative variance n u^2 / 6, one
+// added in eight lanes an eighth of it; errors of the stages are independent, so variances add.
+// Both evaluations count, one of each kind. The bound is eight standard deviations: exceeded by
+// chance once in 10^15 values. Elementwise functions in between count as contractions of length 16.
 double chainTolerance(std::span<const double> lengths);
 
 struct Difference

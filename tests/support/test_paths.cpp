@@ -33,9 +33,6 @@ std::optional<std::filesystem::path> goldenDirectory()
     return directoryFromEnvironment("FIRESTEEL_GOLDEN");
 }
 
-void reportSkip(std::string_view why)
-{
-    std::cout << "FIRESTEEL-SKIP: " << why << '\n';
-}
+void reportSkip(std::string_view why) { std::cout << "FIRESTEEL-SKIP: " << why << '\n'; }
 
 } // namespace firesteel::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Where tests find their data. tests/data is always there; the trained model and its goldens only where FIRESTEEL_MODEL and
-// FIRESTEEL_GOLDEN name them.
+// Where tests find their data. tests/data is always there; the trained model and its goldens only
+// where FIRESTEEL_MODEL and FIRESTEEL_GOLDEN name them.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 namespace firesteel::test {
 
 std::filesystem::path dataPath(std::string_view relative); // below tests/data
-std::optional<std::filesystem::path> modelDirectory();     // Glimmer, BF16 shards
-std::optional<std::filesystem::path> goldenDirectory();    // its reference outputs
+std::optional<std::filesystem::path> modelDirectory(); // Glimmer, BF16 shards
+std::optional<std::filesystem::path> goldenDirectory(); // its reference outputs
 
 // Prints the marker by which CTest reports the running case as skipped.
 void reportSkip(std::string_view why);
