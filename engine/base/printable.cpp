@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "engine/base/printable.h"
 
+#include "engine/base/utf8.h"
+
 #include <format>
-#include <simdjson.h>
 
 namespace firesteel::engine {
 
 std::string printable(std::string_view text, std::size_t limit)
 {
-    const bool isUtf8 = simdjson::validate_utf8(text.data(), text.size());
+    const bool isUtf8 = isValidUtf8(text);
     const bool isCut = text.size() > limit;
     if (isCut) {
         // Never inside a character: continuation bytes are 10xxxxxx.

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+//
+// A complete, small glm5_next model folder with seeded random weights, for every test that needs a
+// model but not a trained one:
+//
+//     const TemporaryFolder folder;
+//     writeTinyCheckpoint(folder.path());                          // 5 layers of every kind,
+//     vocabulary 320, BF16, two shards writeTinyCheckpoint(folder.path(), { .seed = 7, .type =
+//     TensorType::F32, .squeezeConvolutions = true });
+//
+// The same options give the same bytes on every machine. Activations stay of order one, so
+// differences between two ways of computing the same thing mean what they would mean in a trained
+// model.
+#pragma once
+
+#include "engine/checkpoint/model_shape.h"
+#include "engine/checkpoint/safe_tensors.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace firesteel::test {
+
+// hidden 64; KDA, KDA, MLA, KDA, MLA; first layer dense, then 8 experts, top 2. Vocabulary 320 =
+// 276 base tokens, the 36 added ones from kTinyFirstAddedToken on, 8 ids without a token. No
+// vision, no MTP: set hasVision or mtpLayerCount for those.
+engine::ModelShape tinyShape();
+inline constexpr std::int32_t kTinyFirstAddedToken = 276;
+
+struct TinyCheckpoint
+{
+    std::uint64_t seed = 1;
+    engine::ModelShape shape = tinyShape();
+    engine::TensorType type
+        = engine::TensorType::BF16; // BF16, F16 or F32, of what the release stores in 16 bits
+    bool squeezeConvolutions = false; // [c, 4] instead of [c, 1, 4]
+    bool misaligned = false; // tensor data at odd offsets of the file
+    int shards = 2; // 1: model.safetensors
+    bool index = true; // write model.safetensors.index.json
+};
+
+// Everything: config.json, tokenizer.json, generation_config.json, the shards and their index.
+void writeTinyCheckpoint(const std::filesystem::path &directory,
+                         const TinyCheckpoint &options = {});
+
+// Its parts, for tests that want to change one before writing it.
+std::string tinyConfigJson(const engine::ModelShape &shape);
+std::string tinyTokenizerJson();
+
+struct TinyTensor
+{
+    std::string name;
+    engine::TensorType type = engine::TensorType::F32;
+    std::vector<std::int64_t> shape;
+    std::string bytes;
+};
+std::vector<TinyTensor> tinyTensors(const TinyCheckpoint &options = {});
+void writeSafeTensors(const std::filesystem::path &path, const std::vector<TinyTensor> &tensors,
+                      bool misaligned = false);
+
+} // namespace firesteel::test
