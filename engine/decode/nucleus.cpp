@@ -11,10 +11,12 @@ namespace firesteel::engine {
 
 namespace {
 
-// Beyond this a weight is below 1.7e-38 and counts as 0: nothing is ever drawn there, and nothing there needs a cut.
+// Beyond this a weight is below 1.7e-38 and counts as 0: nothing is ever drawn there, and nothing
+// there needs a cut.
 constexpr float kLargestDistance = 87.0F;
 
-// 1/16 nat per bin. All of it stays in the first-level cache, and a bin of a usual distribution holds a few thousand ids.
+// 1/16 nat per bin. All of it stays in the first-level cache, and a bin of a usual distribution
+// holds a few thousand ids.
 constexpr float kBinsPerNat = 16.0F;
 constexpr std::size_t kWeightlessBin = 87 * 16; // and the last one
 constexpr std::size_t kBins = kWeightlessBin + 1;
@@ -22,15 +24,17 @@ constexpr std::size_t kBlock = 256;
 
 std::size_t binOf(float distance)
 {
-    return static_cast<std::size_t>(static_cast<std::int32_t>(std::min(distance, kLargestDistance) * kBinsPerNat));
+    return static_cast<std::size_t>(
+        static_cast<std::int32_t>(std::min(distance, kLargestDistance) * kBinsPerNat));
 }
 
 } // namespace
 
 void expNegative(std::span<const float> distance, std::span<float> weights)
 {
-    // exp(y) = 2^n * exp(r) with n = round(y / ln 2), |r| <= ln 2 / 2 in two parts (Cody & Waite), exp(r) by its series up to
-    // r^7 (error 5e-9). Branch-free, so that the compiler makes vector code of it on any target.
+    // exp(y) = 2^n * exp(r) with n = round(y / ln 2), |r| <= ln 2 / 2 in two parts (Cody & Waite),
+    // exp(r) by its series up to r^7 (error 5e-9). Branch-free, so that the compiler makes vector
+    // code of it on any target.
     constexpr float kLog2E = 1.44269504F;
     constexpr float kLn2High = 0.693359375F; // 9 bits: n * kLn2High is exact
     constexpr float kLn2Low = -2.12194440e-4F;
@@ -96,7 +100,8 @@ void Nucleus::gather(std::span<const float> gaps, float temperature, std::size_t
 
 namespace {
 
-constexpr auto kLikelierFirst = [](const auto &a, const auto &b) { return a.gap != b.gap ? a.gap < b.gap : a.id < b.id; };
+constexpr auto kLikelierFirst
+    = [](const auto &a, const auto &b) { return a.gap != b.gap ? a.gap < b.gap : a.id < b.id; };
 
 double massOf(auto first, auto last)
 {
@@ -154,7 +159,8 @@ Nucleus::Cut Nucleus::cutAtMass(std::span<const float> gaps, float temperature, 
     return cut;
 }
 
-std::span<const float> Nucleus::weights(std::span<float> logits, float largest, const NucleusParams &params)
+std::span<const float> Nucleus::weights(std::span<float> logits, float largest,
+                                        const NucleusParams &params)
 {
     const bool hasTopK = params.topK > 0 && static_cast<std::size_t>(params.topK) < logits.size();
     const bool hasTopP = params.topP < 1.0F;
@@ -171,7 +177,8 @@ std::span<const float> Nucleus::weights(std::span<float> logits, float largest, 
             for (const Bin &bin : m_bins)
                 mass += bin.mass;
         }
-        const Cut byMass = cutAtMass(gaps, params.temperature, static_cast<double>(params.topP) * mass);
+        const Cut byMass
+            = cutAtMass(gaps, params.temperature, static_cast<double>(params.topP) * mass);
         if (!byMass.keepsAll && (cut.keepsAll || kLikelierFirst(byMass, cut)))
             cut = byMass;
     }
@@ -179,7 +186,8 @@ std::span<const float> Nucleus::weights(std::span<float> logits, float largest, 
     const std::int32_t lastId = cut.keepsAll ? std::numeric_limits<std::int32_t>::max() : cut.id;
     if (!cut.keepsAll || params.minP > 0) {
         for (std::size_t i = 0; i < gaps.size(); ++i) {
-            const bool isKept = (gaps[i] < lastGap) | ((gaps[i] == lastGap) & (static_cast<std::int32_t>(i) <= lastId));
+            const bool isKept = (gaps[i] < lastGap)
+                | ((gaps[i] == lastGap) & (static_cast<std::int32_t>(i) <= lastId));
             m_weights[i] = isKept & (m_weights[i] >= params.minP) ? m_weights[i] : 0.0F;
         }
     }

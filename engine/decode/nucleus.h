@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Logits -> the weights a token is drawn with: temperature, top-k, top-p and min-p. All three cuts keep a prefix of the ids
-// ordered by falling logit (the lower id first where logits are equal), so a cut is one (gap, id) pair, and it is found with a
-// histogram over the gaps instead of a sort: at 154,880 ids only the ids of one bin are ever ordered. Used by Sampler.
+// Logits -> the weights a token is drawn with: temperature, top-k, top-p and min-p. All three cuts
+// keep a prefix of the ids ordered by falling logit (the lower id first where logits are equal), so
+// a cut is one (gap, id) pair, and it is found with a histogram over the gaps instead of a sort: at
+// 154,880 ids only the ids of one bin are ever ordered. Used by Sampler.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,14 @@
 
 namespace firesteel::engine {
 
-// The weight exp(-distance) that Nucleus gives an id. Relative error below 3e-7; 0 from 87 on. distance >= 0 or infinity.
+// The weight exp(-distance) that Nucleus gives an id. Relative error below 3e-7; 0 from 87 on.
+// distance >= 0 or infinity.
 void expNegative(std::span<const float> distance, std::span<float> weights);
 
 struct NucleusParams
 {
     float temperature = 1.0F; // > 0
-    int topK = 0;             // 0: off
+    int topK = 0; // 0: off
     float topP = 1.0F;
     float minP = 0.0F;
 };
@@ -25,10 +27,12 @@ struct NucleusParams
 class Nucleus
 {
 public:
-    // logits: finite or -infinity (banned); used as scratch. `largest`: their maximum, finite. Returns the unnormalised weight
-    // of each id, 1 for the likeliest, 0 for the ones cut; valid until the next call. top-p applies to the distribution that
-    // top-k left, min-p to the likeliest id. Allocates in its first call only.
-    std::span<const float> weights(std::span<float> logits, float largest, const NucleusParams &params);
+    // logits: finite or -infinity (banned); used as scratch. `largest`: their maximum, finite.
+    // Returns the unnormalised weight of each id, 1 for the likeliest, 0 for the ones cut; valid
+    // until the next call. top-p applies to the distribution that top-k left, min-p to the
+    // likeliest id. Allocates in its first call only.
+    std::span<const float> weights(std::span<float> logits, float largest,
+                                   const NucleusParams &params);
 
 private:
     struct Bin

@@ -23,7 +23,8 @@ bool isFinite(std::span<const float> values)
     constexpr std::uint32_t kExponent = 0x7F800000;
     std::uint32_t found = 0; // an integer reduction, which the compiler may vectorise
     for (const float value : values)
-        found |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent);
+        found |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(value) & kExponent)
+                                            == kExponent);
     return found == 0;
 }
 
@@ -68,20 +69,11 @@ Sampler::Sampler(SamplingParams params, TokenMask mapped, std::uint64_t seed)
 {
 }
 
-void Sampler::addPrompt(std::span<const std::int32_t> tokens)
-{
-    m_history.addPrompt(tokens);
-}
+void Sampler::addPrompt(std::span<const std::int32_t> tokens) { m_history.addPrompt(tokens); }
 
-void Sampler::accept(std::int32_t token)
-{
-    m_history.accept(token);
-}
+void Sampler::accept(std::int32_t token) { m_history.accept(token); }
 
-void Sampler::undo(int tokens)
-{
-    m_history.undo(tokens);
-}
+void Sampler::undo(int tokens) { m_history.undo(tokens); }
 
 void Sampler::applyMask(std::span<float> logits, TokenMask mask) const
 {
@@ -120,9 +112,10 @@ std::int32_t Sampler::sample(std::span<float> logits, std::uint64_t position, To
         throw std::logic_error("Sampler: no token is allowed");
     if (m_params.temperature == 0)
         return static_cast<std::int32_t>(std::ranges::find(logits, largest) - logits.begin());
-    return draw(m_nucleus.weights(logits, largest,
-                                  { m_params.temperature, m_params.topK, m_params.topP, m_params.minP }),
-                position);
+    return draw(
+        m_nucleus.weights(logits, largest,
+                          { m_params.temperature, m_params.topK, m_params.topP, m_params.minP }),
+        position);
 }
 
 // Walks the ids upwards until their summed weight passes the uniform number, by blocks first.
@@ -130,7 +123,8 @@ std::int32_t Sampler::draw(std::span<const float> weights, std::uint64_t positio
 {
     const std::size_t blocks = (weights.size() + kDrawBlock - 1) / kDrawBlock;
     const auto block = [&](std::size_t index) {
-        return weights.subspan(index * kDrawBlock, std::min(kDrawBlock, weights.size() - index * kDrawBlock));
+        return weights.subspan(index * kDrawBlock,
+                               std::min(kDrawBlock, weights.size() - index * kDrawBlock));
     };
     m_blockSums.resize(blocks);
     double total = 0;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Logits of one row -> one token id. The order of operations is fixed: mask, bias, penalties, temperature, top-k, top-p, min-p,
-// then a draw from a counter-based generator keyed by (seed, position). The token at a position therefore depends on its
-// logits, the history, the seed, the position and the mask, and on neither the batch nor on how many rows were verified with
-// it: a verifier that samples each row of a draft in turn gets the tokens that plain decoding would have got.
+// Logits of one row -> one token id. The order of operations is fixed: mask, bias, penalties,
+// temperature, top-k, top-p, min-p, then a draw from a counter-based generator keyed by (seed,
+// position). The token at a position therefore depends on its logits, the history, the seed, the
+// position and the mask, and on neither the batch nor on how many rows were verified with it: a
+// verifier that samples each row of a draft in turn gets the tokens that plain decoding would have
+// got.
 #pragma once
 
 #include "engine/api/request.h"
@@ -22,8 +24,8 @@ using TokenMask = std::span<const std::uint64_t>;
 class Sampler
 {
 public:
-    // `mapped`: ids that may ever be sampled (those with a token); must outlive the sampler. `seed` is the resolved one;
-    // params.seed is ignored.
+    // `mapped`: ids that may ever be sampled (those with a token); must outlive the sampler. `seed`
+    // is the resolved one; params.seed is ignored.
     Sampler(SamplingParams params, TokenMask mapped, std::uint64_t seed);
 
     // Token history for the penalties. Prompt tokens count for the repetition penalty only.
@@ -31,8 +33,9 @@ public:
     void accept(std::int32_t token);
     void undo(int tokens); // takes back the newest accepted ones
 
-    // logits: [vocabulary], used as scratch. position: absolute position of the token being sampled. Allocates in its first
-    // call only. Throws std::logic_error if a logit is not finite, a mask is too short or no id is allowed.
+    // logits: [vocabulary], used as scratch. position: absolute position of the token being
+    // sampled. Allocates in its first call only. Throws std::logic_error if a logit is not finite,
+    // a mask is too short or no id is allowed.
     std::int32_t sample(std::span<float> logits, std::uint64_t position, TokenMask mask = {});
 
 private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Which tokens a sequence has seen and how often, for the penalties of Sampler. Does nothing and holds nothing while no
-// penalty is set. Accepted tokens can be taken back, since a verified draft may be shorter than what was sampled.
+// Which tokens a sequence has seen and how often, for the penalties of Sampler. Does nothing and
+// holds nothing while no penalty is set. Accepted tokens can be taken back, since a verified draft
+// may be shorter than what was sampled.
 #pragma once
 
 #include "engine/api/request.h"
@@ -38,7 +39,7 @@ private:
     float m_presence = 0;
     float m_frequency = 0;
     std::vector<Seen> m_seen; // by id; empty while no penalty is set
-    std::vector<std::int32_t> m_ids;    // every id seen once or more
+    std::vector<std::int32_t> m_ids; // every id seen once or more
     std::vector<std::int32_t> m_answer; // accepted, in order
 };
 

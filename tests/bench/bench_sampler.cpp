@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Time of one Sampler::sample at the released model's vocabulary, on logits shaped like a language model's: a few likely ids
-// above a normal tail. The copy of the row that sample() uses up is not counted.
+// Time of one Sampler::sample at the released model's vocabulary, on logits shaped like a language
+// model's: a few likely ids above a normal tail. The copy of the row that sample() uses up is not
+// counted.
 #include "engine/decode/sampler.h"
 
 #include <benchmark/benchmark.h>
-
 #include <random>
 
 using namespace firesteel::engine;
@@ -57,7 +57,8 @@ SamplingParams with(float temperature, int topK, float topP, float minP)
 BENCHMARK_CAPTURE(sampleRow, greedy, with(0, 0, 1, 0))->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(sampleRow, temperature1, with(1, 0, 1, 0))->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(sampleRow, topP95, with(1, 0, 0.95F, 0))->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(sampleRow, topP95OfAFlatRow, with(20, 0, 0.95F, 0))->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(sampleRow, topP95OfAFlatRow, with(20, 0, 0.95F, 0))
+    ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(sampleRow, topK40TopP95, with(1, 40, 0.95F, 0))->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(sampleRow, minP05, with(1, 0, 1, 0.05F))->Unit(benchmark::kMicrosecond);
 

@@ -20,7 +20,8 @@ std::vector<double> penalised(std::span<const float> logits, const engine::Sampl
             x[i] = -std::numeric_limits<double>::infinity();
     }
     for (const auto &[id, bias] : params.logitBias)
-        x[static_cast<std::size_t>(id)] += bias <= -100 ? -std::numeric_limits<double>::infinity() : static_cast<double>(bias);
+        x[static_cast<std::size_t>(id)]
+            += bias <= -100 ? -std::numeric_limits<double>::infinity() : static_cast<double>(bias);
     std::set<std::int32_t> seen(history.prompt.begin(), history.prompt.end());
     seen.insert(history.answer.begin(), history.answer.end());
     for (const std::int32_t id : seen) {
@@ -37,8 +38,10 @@ std::vector<double> penalised(std::span<const float> logits, const engine::Sampl
 
 } // namespace
 
-std::vector<double> referenceDistribution(std::span<const float> logits, const engine::SamplingParams &params,
-                                          const ReferenceHistory &history, const std::vector<bool> &allowed)
+std::vector<double> referenceDistribution(std::span<const float> logits,
+                                          const engine::SamplingParams &params,
+                                          const ReferenceHistory &history,
+                                          const std::vector<bool> &allowed)
 {
     const std::vector<double> x = penalised(logits, params, history, allowed);
     std::vector<std::size_t> order(x.size());
@@ -60,7 +63,8 @@ std::vector<double> referenceDistribution(std::span<const float> logits, const e
             mass += weights[order[kept++]];
         order.resize(kept);
     }
-    std::erase_if(order, [&](std::size_t id) { return weights[id] < static_cast<double>(params.minP); });
+    std::erase_if(order,
+                  [&](std::size_t id) { return weights[id] < static_cast<double>(params.minP); });
 
     std::vector<double> distribution(x.size(), 0.0);
     total = 0;
@@ -71,7 +75,8 @@ std::vector<double> referenceDistribution(std::span<const float> logits, const e
     return distribution;
 }
 
-std::optional<std::int32_t> referenceDraw(std::span<const double> distribution, double uniform, double margin)
+std::optional<std::int32_t> referenceDraw(std::span<const double> distribution, double uniform,
+                                          double margin)
 {
     double cumulated = 0;
     for (std::size_t i = 0; i < distribution.size(); ++i) {
@@ -79,7 +84,8 @@ std::optional<std::int32_t> referenceDraw(std::span<const double> distribution, 
             continue;
         const double next = cumulated + distribution[i];
         if (uniform < next) {
-            const bool isClear = (uniform - cumulated > margin || cumulated == 0) && (next - uniform > margin);
+            const bool isClear
+                = (uniform - cumulated > margin || cumulated == 0) && (next - uniform > margin);
             return isClear ? std::optional(static_cast<std::int32_t>(i)) : std::nullopt;
         }
         cumulated = next;

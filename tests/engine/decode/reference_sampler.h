@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Sampling as it is defined, in double precision with a full sort: what engine/decode is compared against.
+// Sampling as it is defined, in double precision with a full sort: what engine/decode is compared
+// against.
 #pragma once
 
 #include "engine/api/request.h"
@@ -19,11 +20,14 @@ struct ReferenceHistory
 };
 
 // Probability of each id. `allowed`: by id; empty means all. temperature > 0.
-std::vector<double> referenceDistribution(std::span<const float> logits, const engine::SamplingParams &params,
-                                          const ReferenceHistory &history, const std::vector<bool> &allowed);
+std::vector<double> referenceDistribution(std::span<const float> logits,
+                                          const engine::SamplingParams &params,
+                                          const ReferenceHistory &history,
+                                          const std::vector<bool> &allowed);
 
-// The id whose interval of the cumulated distribution, in id order, holds `uniform`; nothing if a border is nearer than
-// `margin`, where rounding may decide either way.
-std::optional<std::int32_t> referenceDraw(std::span<const double> distribution, double uniform, double margin);
+// The id whose interval of the cumulated distribution, in id order, holds `uniform`; nothing if a
+// border is nearer than `margin`, where rounding may decide either way.
+std::optional<std::int32_t> referenceDraw(std::span<const double> distribution, double uniform,
+                                          double margin);
 
 } // namespace firesteel::test

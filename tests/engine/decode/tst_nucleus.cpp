@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "engine/decode/nucleus.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
+#include <doctest/doctest.h>
 #include <limits>
 #include <random>
 
@@ -28,7 +27,8 @@ std::vector<std::int32_t> kept(std::vector<float> logits, const NucleusParams &p
 using Ids = std::vector<std::int32_t>;
 
 // Probabilities 0.1, 0.4, 0.2, 0.3.
-const std::vector<float> kLogits = { std::log(0.1F), std::log(0.4F), std::log(0.2F), std::log(0.3F) };
+const std::vector<float> kLogits
+    = { std::log(0.1F), std::log(0.4F), std::log(0.2F), std::log(0.3F) };
 
 } // namespace
 
@@ -48,7 +48,8 @@ TEST_CASE("expNegative keeps its promised error")
     CHECK(worst < 3e-7);
     CHECK(weights[0] == 1.0F);
 
-    const std::vector<float> far = { 87.0F, 1000.0F, std::numeric_limits<float>::max(), std::numeric_limits<float>::infinity() };
+    const std::vector<float> far = { 87.0F, 1000.0F, std::numeric_limits<float>::max(),
+                                     std::numeric_limits<float>::infinity() };
     std::vector<float> none(far.size(), 1.0F);
     expNegative(far, none);
     CHECK(none == std::vector<float>(far.size(), 0.0F));
@@ -95,7 +96,8 @@ TEST_CASE("min-p is relative to the likeliest id")
 
 TEST_CASE("temperature comes before the cuts, and top-p sees what top-k left")
 {
-    // At temperature 0.5 the probabilities are squared: 0.01, 0.16, 0.04, 0.09 of 0.30, so the likeliest alone has 53 %.
+    // At temperature 0.5 the probabilities are squared: 0.01, 0.16, 0.04, 0.09 of 0.30, so the
+    // likeliest alone has 53 %.
     CHECK(kept(kLogits, { .temperature = 0.5F, .topP = 0.5F }) == Ids { 1 });
     CHECK(kept(kLogits, { .temperature = 1.0F, .topP = 0.5F }) == Ids { 1, 3 });
     // Of the top 2 (0.4 and 0.3) the first has 57 %; of all it has only 40 %.
@@ -105,10 +107,12 @@ TEST_CASE("temperature comes before the cuts, and top-p sees what top-k left")
 
 TEST_CASE("extreme temperatures neither overflow nor lose the likeliest")
 {
-    const std::vector<float> logits = { -3e38F, 12.0F, 11.0F, 3e38F, -std::numeric_limits<float>::infinity() };
+    const std::vector<float> logits
+        = { -3e38F, 12.0F, 11.0F, 3e38F, -std::numeric_limits<float>::infinity() };
     for (const float temperature : { 1e-45F, 1e-30F, 1e-3F, 1.0F }) {
         CHECK(kept(logits, { .temperature = temperature }) == Ids { 3 });
-        CHECK(kept(logits, { .temperature = temperature, .topK = 3, .topP = 0.9F, .minP = 0.1F }) == Ids { 3 });
+        CHECK(kept(logits, { .temperature = temperature, .topK = 3, .topP = 0.9F, .minP = 0.1F })
+              == Ids { 3 });
     }
     CHECK(kept({ 1.0F, 2.0F, 3.0F }, { .temperature = 1e38F }) == Ids { 0, 1, 2 });
     CHECK(kept({ 1.0F, 2.0F, 3.0F }, { .temperature = 1e38F, .topK = 1 }) == Ids { 2 });

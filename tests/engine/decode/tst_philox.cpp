@@ -2,7 +2,6 @@
 #include "engine/decode/philox.h"
 
 #include <doctest/doctest.h>
-
 #include <set>
 
 using namespace firesteel::engine;
@@ -11,7 +10,8 @@ TEST_CASE("philox gives the published known answers")
 {
     // Random123's kat_vectors, philox4x32 with 10 rounds.
     using Words = std::array<std::uint32_t, 4>;
-    CHECK(philox4x32({ 0, 0, 0, 0 }, { 0, 0 }) == Words { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 });
+    CHECK(philox4x32({ 0, 0, 0, 0 }, { 0, 0 })
+          == Words { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 });
     CHECK(philox4x32({ 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff }, { 0xffffffff, 0xffffffff })
           == Words { 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd });
     CHECK(philox4x32({ 0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344 }, { 0xa4093822, 0x299f31d0 })

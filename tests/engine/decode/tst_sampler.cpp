@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "engine/decode/sampler.h"
-
 #include "engine/decode/philox.h"
+#include "engine/decode/sampler.h"
 #include "tests/engine/decode/reference_sampler.h"
-
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <doctest/doctest.h>
 #include <limits>
 #include <random>
 #include <stdexcept>
@@ -40,7 +38,8 @@ SamplingParams greedy()
     return params;
 }
 
-std::int32_t sampleOnce(Sampler &sampler, std::vector<float> logits, std::uint64_t position = 0, engine::TokenMask mask = {})
+std::int32_t sampleOnce(Sampler &sampler, std::vector<float> logits, std::uint64_t position = 0,
+                        engine::TokenMask mask = {})
 {
     return sampler.sample(logits, position, mask);
 }
@@ -180,11 +179,14 @@ TEST_CASE("logits that are not finite and empty choices are broken invariants")
         SamplingParams params;
         params.temperature = temperature;
         Sampler sampler(params, mapped, 1);
-        for (const float bad : { std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-                                 -std::numeric_limits<float>::infinity() })
+        for (const float bad :
+             { std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+               -std::numeric_limits<float>::infinity() })
             CHECK_THROWS_AS(sampleOnce(sampler, { 0, 1, bad, 2 }), std::logic_error);
-        CHECK_THROWS_AS(sampleOnce(sampler, { 0, 1, 2, 3 }, 0, std::vector<std::uint64_t> { 0 }), std::logic_error);
-        CHECK_THROWS_AS(sampleOnce(sampler, std::vector<float>(65, 0.0F)), std::logic_error); // more rows than mask bits
+        CHECK_THROWS_AS(sampleOnce(sampler, { 0, 1, 2, 3 }, 0, std::vector<std::uint64_t> { 0 }),
+                        std::logic_error);
+        CHECK_THROWS_AS(sampleOnce(sampler, std::vector<float>(65, 0.0F)),
+                        std::logic_error); // more rows than mask bits
     }
 }
 
@@ -231,7 +233,9 @@ TEST_CASE("a token depends on seed and position, not on what was sampled before"
 TEST_CASE("random settings give the reference's token")
 {
     std::mt19937 random(11);
-    const auto uniform = [&](float low, float high) { return std::uniform_real_distribution<float>(low, high)(random); };
+    const auto uniform = [&](float low, float high) {
+        return std::uniform_real_distribution<float>(low, high)(random);
+    };
     int unclear = 0;
     constexpr int kRounds = 3000;
     for (int round = 0; round < kRounds; ++round) {
@@ -265,7 +269,8 @@ TEST_CASE("random settings give the reference's token")
             allowed[random() % vocabulary] = true;
         }
 
-        const auto mapped = maskOf(allowed); // half of the time as the mask of the call, half as the mapped ids
+        const auto mapped
+            = maskOf(allowed); // half of the time as the mask of the call, half as the mapped ids
         const auto everything = allIds(vocabulary);
         const std::uint64_t seed = random();
         const std::uint64_t position = random() % 10000;
@@ -273,14 +278,18 @@ TEST_CASE("random settings give the reference's token")
         sampler.addPrompt(history.prompt);
         for (const std::int32_t token : history.answer)
             sampler.accept(token);
-        const std::vector<double> distribution = test::referenceDistribution(logits, params, history, allowed);
-        const std::int32_t token = sampleOnce(sampler, logits, position, round % 2 == 0 ? everything : mapped);
+        const std::vector<double> distribution
+            = test::referenceDistribution(logits, params, history, allowed);
+        const std::int32_t token
+            = sampleOnce(sampler, logits, position, round % 2 == 0 ? everything : mapped);
         CAPTURE(round);
         CHECK(allowed[static_cast<std::size_t>(token)]);
 
-        // Every weight is off by at most 3e-7 of itself (expNegative) plus the rounding of gap / temperature in float
-        // (half an ulp of a distance below 87: 4e-6 at worst), and so is a cumulated sum of them.
-        const auto expected = test::referenceDraw(distribution, engine::uniformAt(seed, position), 1e-5);
+        // Every weight is off by at most 3e-7 of itself (expNegative) plus the rounding of gap /
+        // temperature in float (half an ulp of a distance below 87: 4e-6 at worst), and so is a
+        // cumulated sum of them.
+        const auto expected
+            = test::referenceDraw(distribution, engine::uniformAt(seed, position), 1e-5);
         if (expected)
             CHECK(token == *expected);
         else

@@ -2,16 +2,15 @@
 #include "engine/decode/sampler.h"
 #include "tests/engine/decode/reference_sampler.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
+#include <doctest/doctest.h>
 
 using namespace firesteel;
 
 namespace {
 
-// Upper quantile of the chi-square distribution by Wilson and Hilferty's cube-root approximation (1931); z: the normal
-// quantile of the same probability.
+// Upper quantile of the chi-square distribution by Wilson and Hilferty's cube-root approximation
+// (1931); z: the normal quantile of the same probability.
 double chiSquareQuantile(double degreesOfFreedom, double z)
 {
     const double a = 2.0 / (9.0 * degreesOfFreedom);
