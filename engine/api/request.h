@@ -76,6 +76,8 @@ struct PromptOptions
     bool thinking = true;            // false: the prompt closes the reasoning block at once
     bool clearThinking = false;      // true: drop the reasoning of turns before the last user message
     bool addGenerationPrompt = true; // false: render the history only
+    // false: no template; the messages' texts one after another as they are, control tags recognised. For completion.
+    bool applyTemplate = true;
 };
 
 // A rendered and tokenised conversation, ready to submit. Made by Engine::prepare.

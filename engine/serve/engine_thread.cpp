@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+#include "engine/serve/engine_thread.h"
+
+#include "engine/base/system_memory.h"
+
+#include <exception>
+#include <format>
+#include <utility>
+#include <variant>
+
+namespace firesteel::engine {
+
+std::unique_ptr<Engine> createEngine(LogSink log)
+{
+    return std::make_unique<EngineThread>(std::move(log));
+}
+
+EngineThread::EngineThread(LogSink log, int queueCapacity)
+    : m_log(std::move(log))
+    , m_queue(queueCapacity)
+    , m_thread([this] { run(); })
+{
+}
+
+EngineThread::~EngineThread()
+{
+    m_queue.stop();
+    m_thread.join();
+}
+
+void EngineThread::load(LoadOptions options, LoadSink sink)
+{
+    m_queue.load(std::move(options), std::move(sink));
+}
+
+void EngineThread::unload() { m_queue.unload(); }
+
+Result<Prompt> EngineThread::prepare(std::span<const Message> messages, std::span<const Tool> tools,
+                                     const PromptOptions &options) const
+{
+    const auto facts = m_queue.facts();
+    if (!facts)
+        return fail(ErrorCode::NotLoaded, "No model is loaded.");
+    return facts->prepare(messages, tools, options);
+}
+
+Result<int> EngineThread::countTokens(std::string_view text) const
+{
+    const auto facts = m_queue.facts();
+    if (!facts)
+        return fail(ErrorCode::NotLoaded, "No model is loaded.");
+    return static_cast<int>(facts->tokenizer().encode(text).size());
+}
+
+Result<RequestId> EngineThread::submit(GenerationRequest request, EventSink sink)
+{
+    return m_queue.submit(std::move(request), std::move(sink));
+}
+
+void EngineThread::cancel(RequestId id) { m_queue.cancel(id); }
+
+EngineStats EngineThread::stats() const { return m_queue.stats(); }
+
+// The one place where exceptions of the engine end: broken invariants of our own, and what a sink
+// lets escape.
+void EngineThread::run()
+{
+    std::optional<std::string> broken;
+    for (;;) {
+        try {
+            if (broken)
+                recover(*std::exchange(broken, std::nullopt));
+            if (!serve())
+                return;
+        } catch (const std::exception &error) {
+            broken = error.what();
+        } catch (...) {
+            broken = "an exception of unknown type";
+        }
+    }
+}
+
+bool EngineThread::serve()
+{
+    RequestQueue::Inbox inbox
+        = m_scheduler.isIdle() && m_commands.empty() ? m_queue.waitAndTake() : m_queue.take();
+    const bool isStopping = inbox.isStopping;
+    collect(std::move(inbox));
+    while (!m_commands.empty()) {
+        m_loading = std::move(m_commands.front());
+        m_commands.pop_front();
+        execute(*m_loading);
+        m_loading.reset();
+    }
+    if (isStopping) {
+        dropModel({ ErrorCode::Cancelled, "The engine is shutting down." });
+        return false;
+    }
+    endCancelled();
+    admit();
+    m_scheduler.announcePositions();
+    step();
+    retireEnded();
+    reportStats();
+    return true;
+}
+
+void EngineThread::collect(RequestQueue::Inbox inbox)
+{
+    for (QueuedRequest &request : inbox.requests)
+        m_scheduler.enqueue(std::move(request));
+    for (LoadCommand &command : inbox.commands)
+        m_commands.push_back(std::move(command));
+}
+
+// Fails whatever was going on. Everything is taken out of its place before its sink is called: a
+// sink that throws comes back here for the rest.
+void EngineThread::recover(const std::string &what)
+{
+    m_log.error("engine", std::format("An invariant broke: {}", what));
+    const Error error { ErrorCode::Internal,
+                        std::format("The engine failed and must load its model again: {}", what) };
+    m_queue.withdraw(m_load, EngineStats::State::Failed);
+    collect(m_queue.take()); // what was submitted before the withdrawal
+    if (const auto command = std::exchange(m_loading, std::nullopt); command && command->sink)
+        command->sink(error);
+    if (const auto request = std::exchange(m_admitting, std::nullopt))
+        failRequest(request->first, request->second, error);
+    dropModel(error);
+}
+
+void EngineThread::execute(LoadCommand &command)
+{
+    m_load = command.cancel;
+    dropModel({ ErrorCode::Cancelled,
+                command.options ? "The model was replaced." : "The model was unloaded." });
+    if (!command.options) {
+        m_log.info("engine.load", "The model was unloaded.");
+        return;
+    }
+    m_log.info("engine.load", std::format("Loading {}", command.options->modelDirectory.string()));
+    const auto progress = [&](LoadProgress value) {
+        if (command.sink)
+            command.sink(std::move(value));
+    };
+    auto loaded = command.cancel.isCancelled()
+        ? fail(ErrorCode::Cancelled, "The load was cancelled.")
+        : LoadedModel::load(*command.options, progress, command.cancel);
+    if (loaded && !m_queue.publish(command.cancel, (*loaded)->facts()))
+        loaded = fail(ErrorCode::Cancelled, "The load was cancelled.");
+
+    LoadEvent last;
+    if (loaded) {
+        m_loaded = std::move(*loaded);
+        m_counters = {};
+        const ModelInfo &info = m_loaded->facts()->info();
+        m_log.info("engine.load",
+                   std::format("{}: {}, context {} tokens, weights {}, state {}", info.name,
+                               info.backend, info.contextTokens, formatBytes(info.weightBytes),
+                               formatBytes(info.stateBytes)));
+        last = info;
+    } else {
+        m_queue.withdraw(command.cancel, EngineStats::State::Failed);
+        m_log.warning("engine.load", loaded.error().message);
+        last = loaded.error();
+    }
+    // Taken first: a sink that throws must not get a second last event.
+    if (const LoadSink sink = std::move(command.sink))
+        sink(last);
+}
+
+void EngineThread::endCancelled()
+{
+    while (const std::optional<QueuedRequest> queued = m_scheduler.takeCancelled()) {
+        m_queue.admitted();
+        m_queue.ended(queued->id);
+        Finished finished;
+        finished.reason = FinishReason::Cancelled;
+        finished.usage.promptTokens = static_cast<int>(queued->request.prompt.tokens.size());
+        finished.timings.queueSeconds
+            = std::chrono::duration<double>(std::chrono::steady_clock::now() - queued->submitted)
+                  .count();
+        queued->sink(queued->id, std::move(finished));
+    }
+    for (const std::unique_ptr<ActiveRequest> &request : m_scheduler.running()) {
+        if (request->isCancelled())
+            request->endCancelled();
+    }
+    retireEnded();
+}
+
+void EngineThread::admit()
+{
+    while (std::optional<QueuedRequest> queued = m_scheduler.admit()) {
+        m_queue.admitted();
+        m_admitting = { queued->id, queued->sink };
+        m_scheduler.start(std::make_unique<ActiveRequest>(std::move(*queued), m_loaded->facts(),
+                                                          m_loaded->emptySequence()));
+        m_admitting.reset();
+        m_scheduler.running().back()->announcePrefill();
+    }
+}
+
+void EngineThread::step()
+{
+    const Scheduler::Step next = m_scheduler.next();
+    if (const auto *chunk = std::get_if<Scheduler::Prefill>(&next))
+        prefill(*chunk);
+    else if (const auto *rows = std::get_if<Scheduler::Decode>(&next))
+        decode(*rows);
+}
+
+void EngineThread::prefill(const Scheduler::Prefill &step)
+{
+    ActiveRequest &request = *step.request;
+    const std::span<float> logits = step.isLast ? m_loaded->logits(1) : std::span<float>();
+    m_loaded->model().prefill(request.sequence(), step.tokens, logits);
+    m_counters.prefillTokens += step.tokens.size();
+    request.prefilled(static_cast<int>(step.tokens.size()));
+    m_counters.prefillTokensPerSecond = request.prefillTokensPerSecond();
+    if (step.isLast)
+        request.accept(logits);
+}
+
+void EngineThread::decode(const Scheduler::Decode &step)
+{
+    m_rows.clear();
+    for (const std::unique_ptr<ActiveRequest> &request : step.requests)
+        m_rows.push_back({ &request->sequence(), request->lastToken() });
+    const std::span<float> logits = m_loaded->logits(m_rows.size());
+    m_loaded->model().decode(m_rows, logits);
+
+    const std::size_t vocabulary = logits.size() / m_rows.size();
+    m_counters.decodedTokens += m_rows.size();
+    for (std::size_t i = 0; i < step.requests.size(); ++i) {
+        ActiveRequest &request = *step.requests[i];
+        request.sequence().commit(1);
+        request.accept(logits.subspan(i * vocabulary, vocabulary));
+        m_counters.decodeTokensPerSecond = request.decodeTokensPerSecond();
+    }
+}
+
+void EngineThread::retireEnded()
+{
+    for (const std::unique_ptr<ActiveRequest> &request : m_scheduler.running()) {
+        if (!request->hasEnded())
+            continue;
+        m_queue.ended(request->id());
+        m_log.info("engine.serve",
+                   std::format("request {}: {} prompt tokens ({} cached) at {:.0f}/s, {} generated "
+                               "at {:.1f}/s, waited {:.2f} s",
+                               request->id(), request->usage().promptTokens,
+                               request->usage().cachedTokens, request->prefillTokensPerSecond(),
+                               request->usage().completionTokens, request->decodeTokensPerSecond(),
+                               request->timings().queueSeconds));
+    }
+    m_scheduler.dropEnded();
+}
+
+void EngineThread::failRequest(RequestId id, const EventSink &sink, const Error &reason)
+{
+    m_queue.ended(id);
+    sink(id, Failed { reason });
+}
+
+void EngineThread::dropModel(const Error &reason)
+{
+    while (const std::unique_ptr<ActiveRequest> request = m_scheduler.takeRunning()) {
+        m_queue.ended(request->id());
+        if (!request->hasEnded())
+            request->endFailed(reason);
+    }
+    while (const std::optional<QueuedRequest> queued = m_scheduler.takeWaiting()) {
+        m_queue.admitted();
+        failRequest(queued->id, queued->sink, reason);
+    }
+    m_loaded.reset();
+}
+
+void EngineThread::reportStats()
+{
+    m_counters.runningRequests = static_cast<int>(m_scheduler.running().size());
+    m_counters.usedTokens = 0;
+    for (const std::unique_ptr<ActiveRequest> &request : m_scheduler.running())
+        m_counters.usedTokens += request->sequence().position();
+    m_counters.contextTokens = m_loaded ? m_loaded->facts()->info().contextTokens : 0;
+    m_queue.report(m_counters);
+}
+
+} // namespace firesteel::engine

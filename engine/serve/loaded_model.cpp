@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "engine/serve/loaded_model.h"
+
+#include "engine/base/system_memory.h"
+#include "engine/state/sequence_memory.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <format>
+#include <optional>
+#include <utility>
+
+namespace firesteel::engine {
+
+namespace {
+
+constexpr int kMaxThreads = 1024;
+constexpr int kShortestContext
+    = 256; // below this a chat makes no sense; less is allocated only when asked for
+
+std::unexpected<Error> cancelled() { return fail(ErrorCode::Cancelled, "The load was cancelled."); }
+
+std::string backendNote()
+{
+    std::error_code ignored;
+    if (std::filesystem::exists("/dev/nvidia0", ignored)
+        || std::filesystem::exists("/proc/driver/nvidia", ignored))
+        return "An NVIDIA GPU is present, but this build has no kernels for it; running on the "
+               "CPU.";
+    return {};
+}
+
+std::string folderName(const std::filesystem::path &directory)
+{
+    const std::filesystem::path normal = directory.lexically_normal();
+    return (normal.has_filename() ? normal.filename() : normal.parent_path().filename()).string();
+}
+
+SamplingParams samplingDefaults(const GenerationDefaults &defaults)
+{
+    SamplingParams params;
+    params.temperature = defaults.temperature;
+    params.topP = defaults.topP;
+    params.topK = defaults.topK;
+    params.minP = defaults.minP;
+    params.repetitionPenalty = defaults.repetitionPenalty;
+    return params;
+}
+
+std::vector<std::int32_t> unitedIds(std::vector<std::int32_t> ids,
+                                    const std::vector<std::int32_t> &more)
+{
+    ids.insert(ids.end(), more.begin(), more.end());
+    std::ranges::sort(ids);
+    const auto repeated = std::ranges::unique(ids);
+    ids.erase(repeated.begin(), repeated.end());
+    return ids;
+}
+
+} // namespace
+
+Result<int> chooseContext(const ContextBudget &budget,
+                          const std::function<std::uint64_t(int contextTokens)> &sequenceBytes)
+{
+    if (budget.wantedTokens < 0 || budget.wantedTokens > budget.longestTokens) {
+        return fail(ErrorCode::BadRequest,
+                    std::format("A context of {} tokens was asked for; this model allows 1 to {}.",
+                                budget.wantedTokens, budget.longestTokens));
+    }
+    const auto fits = [&](int tokens) {
+        return budget.weightBytes + sequenceBytes(tokens) + budget.reserveBytes
+            <= budget.availableBytes;
+    };
+    const int least = budget.wantedTokens > 0 ? budget.wantedTokens
+                                              : std::min(kShortestContext, budget.longestTokens);
+    if (!fits(least)) {
+        const std::uint64_t state = sequenceBytes(least);
+        return fail(ErrorCode::OutOfMemory,
+                    std::format("A context of {} tokens needs {} (weights {}, state {}) and {} "
+                                "must stay free, but {} of memory "
+                                "are available.",
+                                least, formatBytes(budget.weightBytes + state),
+                                formatBytes(budget.weightBytes), formatBytes(state),
+                                formatBytes(budget.reserveBytes),
+                                formatBytes(budget.availableBytes)));
+    }
+    if (budget.wantedTokens > 0 || fits(budget.longestTokens))
+        return budget.wantedTokens > 0 ? budget.wantedTokens : budget.longestTokens;
+    int fitting = least;
+    int tooLong = budget.longestTokens;
+    while (tooLong - fitting > 1) {
+        const int middle = fitting + (tooLong - fitting) / 2;
+        (fits(middle) ? fitting : tooLong) = middle;
+    }
+    return fitting;
+}
+
+LoadedModel::LoadedModel(Checkpoint checkpoint, int threads)
+    : m_checkpoint(std::move(checkpoint))
+    , m_stream(threads)
+{
+}
+
+Result<std::unique_ptr<LoadedModel>>
+LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgress)> &progress,
+                  const CancelToken &cancel)
+{
+    if (options.threads < 0 || options.threads > kMaxThreads) {
+        return fail(ErrorCode::BadRequest,
+                    std::format("{} threads were asked for; 0 (one per core) to {} make sense.",
+                                options.threads, kMaxThreads));
+    }
+    const std::optional<std::uint64_t> available = availableMemoryBytes();
+    if (!available)
+        return fail(ErrorCode::Io, "/proc/meminfo does not tell how much memory is available.");
+
+    progress({ "Opening the model", 0.0 });
+    auto checkpoint = Checkpoint::open(options.modelDirectory);
+    if (!checkpoint)
+        return std::unexpected(checkpoint.error());
+    if (cancel.isCancelled())
+        return cancelled();
+
+    progress({ "Reading the tokenizer", 0.05 });
+    auto tokenizer = Tokenizer::load(options.modelDirectory / "tokenizer.json");
+    if (!tokenizer)
+        return std::unexpected(tokenizer.error());
+    const auto defaults = readGenerationDefaults(options.modelDirectory);
+    if (!defaults)
+        return std::unexpected(defaults.error());
+    const int vocabulary = checkpoint->shape().vocabularySize;
+    if (tokenizer->size() > vocabulary) {
+        return fail(ErrorCode::BadCheckpoint,
+                    std::format("tokenizer.json has token {}, but config.json's vocab_size is {}.",
+                                tokenizer->size() - 1, vocabulary));
+    }
+    auto eos = unitedIds(checkpoint->shape().eosTokenIds, defaults->eosTokenIds);
+    if (eos.empty() || eos.front() < 0 || eos.back() >= vocabulary)
+        return fail(ErrorCode::BadCheckpoint,
+                    "config.json and generation_config.json: eos_token_id names no token.");
+    if (cancel.isCancelled())
+        return cancelled();
+
+    const ModelShape &shape = checkpoint->shape();
+    const std::uint64_t weightBytes = checkpoint->totalBytes();
+    const auto context
+        = chooseContext({ *available, options.memoryReserveBytes, weightBytes,
+                          options.contextTokens, shape.maxPositionEmbeddings },
+                        [&](int tokens) { return sequenceMemory(shape, tokens).total(); });
+    if (!context)
+        return std::unexpected(context.error());
+
+    progress({ "Reading weights", 0.1 });
+    // The constructor is private, so no make_unique.
+    std::unique_ptr<LoadedModel> loaded(new LoadedModel(std::move(*checkpoint), options.threads));
+    auto model = Model::load(
+        loaded->m_checkpoint, loaded->m_stream,
+        [&](double fraction) { progress({ "Reading weights", 0.1 + 0.8 * fraction }); }, cancel);
+    if (!model)
+        return std::unexpected(model.error());
+    loaded->m_model = std::move(*model);
+    if (cancel.isCancelled())
+        return cancelled();
+
+    progress({ "Allocating the context", 0.9 });
+    loaded->m_sequence = std::make_unique<SequenceState>(loaded->m_model->newSequence(*context));
+    loaded->m_empty = loaded->m_sequence->snapshot();
+
+    ModelInfo info;
+    info.name = folderName(options.modelDirectory);
+    const int threads = loaded->m_stream.pool().size();
+    info.backend = std::format("CPU ({} thread{})", threads, threads == 1 ? "" : "s");
+    info.backendNote = backendNote();
+    info.contextTokens = *context;
+    info.vocabularySize = vocabulary;
+    info.parameterCount = loaded->m_model->parameterCount();
+    info.weightBytes = weightBytes;
+    info.stateBytes = sequenceMemory(loaded->m_model->shape(), *context).total();
+    info.readsImages = false; // the tower is in the checkpoint, its code is not here yet
+    info.samplingDefaults = samplingDefaults(*defaults);
+    loaded->m_facts = std::make_shared<const ModelFacts>(std::move(*tokenizer), std::move(info),
+                                                         std::move(eos));
+    if (cancel.isCancelled())
+        return cancelled();
+    return loaded;
+}
+
+SequenceState &LoadedModel::emptySequence()
+{
+    m_sequence->commit(0);
+    if (const auto restored = m_sequence->restore(m_empty); !restored)
+        throw std::logic_error("LoadedModel: the sequence cannot be emptied: "
+                               + restored.error().message);
+    return *m_sequence;
+}
+
+std::span<float> LoadedModel::logits(std::size_t rows)
+{
+    const std::size_t values = rows * static_cast<std::size_t>(m_facts->info().vocabularySize);
+    if (m_logits.size() < values)
+        m_logits.resize(values);
+    return std::span(m_logits).first(values);
+}
+
+} // namespace firesteel::engine

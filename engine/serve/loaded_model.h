@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// A model folder brought into memory within a budget: weights, kernels' threads, the one sequence
+// that requests use in turn, and the facts that clients need. Owned by the engine thread.
+#pragma once
+
+#include "engine/api/engine.h"
+#include "engine/base/cancel_token.h"
+#include "engine/checkpoint/checkpoint.h"
+#include "engine/model/model.h"
+#include "engine/serve/model_facts.h"
+#include "engine/state/sequence_state.h"
+#include "kernels/common/stream.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace firesteel::engine {
+
+class LoadedModel
+{
+public:
+    // Errors: what Checkpoint, Tokenizer and Model::load give, BadRequest (context or threads out
+    // of range), OutOfMemory (with what is needed and what there is), Cancelled.
+    static Result<std::unique_ptr<LoadedModel>>
+    load(const LoadOptions &options, const std::function<void(LoadProgress)> &progress,
+         const CancelToken &cancel);
+
+    Model &model() { return *m_model; }
+    const std::shared_ptr<const ModelFacts> &facts() const { return m_facts; }
+
+    // The sequence, emptied. Its memory is allocated once, at load.
+    SequenceState &emptySequence();
+    // [rows, vocabulary] for the rows of one step.
+    std::span<float> logits(std::size_t rows);
+
+private:
+    LoadedModel(Checkpoint checkpoint, int threads);
+
+    Checkpoint m_checkpoint;
+    kernels::Stream m_stream;
+    std::unique_ptr<Model> m_model;
+    std::unique_ptr<SequenceState> m_sequence;
+    SequenceState::Snapshot m_empty;
+    std::vector<float> m_logits;
+    std::shared_ptr<const ModelFacts> m_facts;
+};
+
+// The context to allocate: `wanted`, or with 0 the longest up to `longest` whose sequence fits
+// beside the weights into `available` bytes less the reserve. Errors: BadRequest, OutOfMemory.
+struct ContextBudget
+{
+    std::uint64_t availableBytes = 0;
+    std::uint64_t reserveBytes = 0;
+    std::uint64_t weightBytes = 0;
+    int wantedTokens = 0;
+    int longestTokens = 0;
+};
+Result<int> chooseContext(const ContextBudget &budget,
+                          const std::function<std::uint64_t(int contextTokens)> &sequenceBytes);
+
+} // namespace firesteel::engine

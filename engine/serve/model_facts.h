@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// What client threads need of a loaded model: its tokenizer and limits. Immutable; shared between
+// the engine thread, which publishes it after a load, and every caller of Engine::prepare,
+// countTokens and submit.
+#pragma once
+
+#include "engine/api/engine.h"
+#include "engine/text/tokenizer.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace firesteel::engine {
+
+class ModelFacts
+{
+public:
+    ModelFacts(Tokenizer tokenizer, ModelInfo info, std::vector<std::int32_t> eosTokenIds);
+
+    const Tokenizer &tokenizer() const { return m_tokenizer; }
+    const ModelInfo &info() const { return m_info; }
+    const std::vector<std::int32_t> &eosTokenIds() const { return m_eosTokenIds; }
+    std::span<const std::uint64_t> mappedTokens() const
+    {
+        return m_mappedTokens;
+    } // one bit per id, see TokenMask
+
+    // Errors: BadRequest, ContextExceeded.
+    Result<Prompt> prepare(std::span<const Message> messages, std::span<const Tool> tools,
+                           const PromptOptions &options) const;
+
+    // Everything about a request that can be refused before it waits. Errors: BadRequest (names the
+    // parameter), ContextExceeded.
+    Result<void> check(const GenerationRequest &request) const;
+
+private:
+    Result<void> checkLength(std::size_t promptTokens) const;
+
+    Tokenizer m_tokenizer;
+    ModelInfo m_info;
+    std::vector<std::int32_t> m_eosTokenIds;
+    std::vector<std::uint64_t> m_mappedTokens;
+};
+
+// Errors: BadRequest naming the parameter, its value and its range.
+Result<void> checkSampling(const SamplingParams &params, int vocabularySize);
+
+} // namespace firesteel::engine

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "engine/serve/request_queue.h"
+
+#include <format>
+#include <utility>
+
+namespace firesteel::engine {
+
+RequestQueue::RequestQueue(int capacity)
+    : m_capacity(capacity)
+{
+}
+
+void RequestQueue::supersede(std::optional<LoadOptions> options, LoadSink sink,
+                             EngineStats::State state)
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        m_currentLoad.cancel();
+        m_currentLoad = CancelToken();
+        m_facts.reset();
+        m_stats = {};
+        m_stats.state = state;
+        m_commands.push_back({ std::move(options), std::move(sink), m_currentLoad });
+    }
+    m_wake.notify_one();
+}
+
+void RequestQueue::load(LoadOptions options, LoadSink sink)
+{
+    supersede(std::move(options), std::move(sink), EngineStats::State::Loading);
+}
+
+void RequestQueue::unload() { supersede(std::nullopt, {}, EngineStats::State::Empty); }
+
+Result<RequestId> RequestQueue::submit(GenerationRequest request, EventSink sink)
+{
+    const std::shared_ptr<const ModelFacts> facts = this->facts();
+    if (!facts)
+        return fail(ErrorCode::NotLoaded, "No model is loaded.");
+    if (auto checked = facts->check(request); !checked)
+        return std::unexpected(checked.error());
+    RequestId id = 0;
+    {
+        const std::lock_guard lock(m_mutex);
+        if (m_facts != facts)
+            return fail(ErrorCode::NotLoaded,
+                        "The model was replaced while the request was being checked.");
+        if (m_waiting >= m_capacity)
+            return fail(ErrorCode::QueueFull,
+                        std::format("{} requests are waiting already.", m_waiting));
+        id = ++m_lastId;
+        ++m_waiting;
+        CancelToken cancel;
+        m_live.emplace(id, cancel);
+        m_requests.push_back(
+            { id, std::move(request), std::move(sink), cancel, std::chrono::steady_clock::now() });
+    }
+    m_wake.notify_one();
+    return id;
+}
+
+void RequestQueue::cancel(RequestId id)
+{
+    const std::lock_guard lock(m_mutex);
+    if (const auto live = m_live.find(id); live != m_live.end())
+        live->second.cancel();
+}
+
+void RequestQueue::stop()
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        m_isStopping = true;
+        m_currentLoad.cancel();
+        m_facts.reset();
+    }
+    m_wake.notify_one();
+}
+
+std::shared_ptr<const ModelFacts> RequestQueue::facts() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_facts;
+}
+
+EngineStats RequestQueue::stats() const
+{
+    const std::lock_guard lock(m_mutex);
+    EngineStats stats = m_stats;
+    stats.waitingRequests = m_waiting;
+    return stats;
+}
+
+RequestQueue::Inbox RequestQueue::takeLocked()
+{
+    return { m_isStopping, std::exchange(m_commands, {}), std::exchange(m_requests, {}) };
+}
+
+RequestQueue::Inbox RequestQueue::take()
+{
+    const std::lock_guard lock(m_mutex);
+    return takeLocked();
+}
+
+RequestQueue::Inbox RequestQueue::waitAndTake()
+{
+    std::unique_lock lock(m_mutex);
+    m_wake.wait(lock,
+                [this] { return m_isStopping || !m_commands.empty() || !m_requests.empty(); });
+    return takeLocked();
+}
+
+bool RequestQueue::publish(const CancelToken &load, std::shared_ptr<const ModelFacts> facts)
+{
+    const std::lock_guard lock(m_mutex);
+    if (load.isCancelled())
+        return false;
+    m_stats = {};
+    m_stats.state = EngineStats::State::Ready;
+    m_stats.contextTokens = facts->info().contextTokens;
+    m_facts = std::move(facts);
+    return true;
+}
+
+void RequestQueue::withdraw(const CancelToken &load, EngineStats::State state)
+{
+    const std::lock_guard lock(m_mutex);
+    if (load.isCancelled())
+        return;
+    m_facts.reset();
+    m_stats.state = state;
+}
+
+void RequestQueue::admitted()
+{
+    const std::lock_guard lock(m_mutex);
+    --m_waiting;
+}
+
+void RequestQueue::ended(RequestId id)
+{
+    const std::lock_guard lock(m_mutex);
+    m_live.erase(id);
+}
+
+void RequestQueue::report(const EngineStats &counters)
+{
+    const std::lock_guard lock(m_mutex);
+    if (!m_facts)
+        return;
+    const EngineStats::State state = m_stats.state;
+    m_stats = counters;
+    m_stats.state = state;
+}
+
+} // namespace firesteel::engine
