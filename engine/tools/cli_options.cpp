@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#include "engine/tools/cli_options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <format>
+#include <limits>
+#include <system_error>
+
+namespace firesteel::engine {
+
+namespace {
+
+using Command = CliOptions::Command;
+
+// Which commands an option belongs to.
+constexpr unsigned kGenerate = 1;
+constexpr unsigned kChat = 2;
+constexpr unsigned kInspect = 4;
+constexpr unsigned kTalk = kGenerate | kChat;
+
+struct Option
+{
+    std::string_view name;
+    std::string_view value; // its word in the help; empty: a switch
+    unsigned commands;
+    std::string_view help;
+    bool (*apply)(CliOptions &options, std::string_view value); // false: the value has no meaning
+};
+
+template <typename T> bool parseNumber(std::string_view text, T &number)
+{
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc {} || end != text.data() + text.size())
+        return false;
+    if constexpr (std::is_floating_point_v<T>)
+        return std::isfinite(number);
+    return true;
+}
+
+template <auto Member> bool setNumber(CliOptions &options, std::string_view value)
+{
+    auto &target = options.*Member;
+    if constexpr (requires { target.value(); })
+        return parseNumber(value, target.emplace());
+    else
+        return parseNumber(value, target);
+}
+
+bool setEffort(CliOptions &options, std::string_view value)
+{
+    constexpr std::array<std::pair<std::string_view, ReasoningEffort>, 3> kEfforts { {
+        { "low", ReasoningEffort::Low },
+        { "high", ReasoningEffort::High },
+        { "max", ReasoningEffort::Max },
+    } };
+    const auto *effort
+        = std::ranges::find(kEfforts, value, &std::pair<std::string_view, ReasoningEffort>::first);
+    if (effort == kEfforts.end())
+        return false;
+    options.promptOptions.effort = effort->second;
+    return true;
+}
+
+constexpr Option kOptions[] = {
+    { "--model", "DIR", kTalk | kInspect,
+      "model folder (else FIRESTEEL_MODEL, else the embedded model)",
+      [](CliOptions &o, std::string_view v) {
+          o.model = v;
+          return !v.empty();
+      } },
+    { "--threads", "N", kTalk, "CPU threads (default: one per core)",
+      setNumber<&CliOptions::threads> },
+    { "--context", "N", kTalk | kInspect,
+      "context length in tokens (default: what the model allows and memory holds)",
+      setNumber<&CliOptions::contextTokens> },
+    { "--prompt", "TEXT|-", kGenerate, "what to say to the model; - reads standard input",
+      [](CliOptions &o, std::string_view v) {
+          o.prompt = v;
+          return true;
+      } },
+    { "--system", "TEXT", kTalk, "system message",
+      [](CliOptions &o, std::string_view v) {
+          o.system = v;
+          return true;
+      } },
+    { "--tools", "FILE", kTalk, "JSON array of functions the model may call",
+      [](CliOptions &o, std::string_view v) {
+          o.toolsFile = v;
+          return !v.empty();
+      } },
+    { "--effort", "LEVEL", kTalk, "reasoning effort: low, high or max (default)", setEffort },
+    { "--no-thinking", "", kTalk, "answer without reasoning",
+      [](CliOptions &o, std::string_view) {
+          o.promptOptions.thinking = false;
+          return true;
+      } },
+    { "--show-thinking", "", kTalk, "write the reasoning to standard error",
+      [](CliOptions &o, std::string_view) {
+          o.showsThinking = true;
+          return true;
+      } },
+    { "--greedy", "", kTalk, "always take the likeliest token; the same as --temperature 0",
+      [](CliOptions &o, std::string_view) {
+          o.temperature = 0.0F;
+          return true;
+      } },
+    { "--temperature", "X", kTalk, "0 or more (default: the model's)",
+      setNumber<&CliOptions::temperature> },
+    { "--top-p", "X", kTalk, "sample from the likeliest tokens that together have this probability",
+      setNumber<&CliOptions::topP> },
+    { "--top-k", "N", kTalk, "sample from the N likeliest tokens; 0: off",
+      setNumber<&CliOptions::topK> },
+    { "--min-p", "X", kTalk, "drop tokens less likely than this part of the likeliest",
+      setNumber<&CliOptions::minP> },
+    { "--repetition-penalty", "X", kTalk, "above 1: avoid tokens already seen",
+      setNumber<&CliOptions::repetitionPenalty> },
+    { "--seed", "N", kTalk, "the same seed gives the same answer (default: random)",
+      setNumber<&CliOptions::seed> },
+    { "--max-tokens", "N", kTalk, "longest answer, reasoning included",
+      setNumber<&CliOptions::maxTokens> },
+    { "--stop", "TEXT", kTalk, "end the answer before this text; may be repeated",
+      [](CliOptions &o, std::string_view v) {
+          o.stop.emplace_back(v);
+          return !v.empty();
+      } },
+    { "--raw", "", kGenerate, "continue the prompt as it is, without the chat template",
+      [](CliOptions &o, std::string_view) {
+          o.promptOptions.applyTemplate = false;
+          return true;
+      } },
+    { "--json", "", kGenerate | kInspect, "one JSON object instead of text",
+      [](CliOptions &o, std::string_view) {
+          o.printsJson = true;
+          return true;
+      } },
+    { "--verbose", "", kTalk, "log to standard error",
+      [](CliOptions &o, std::string_view) {
+          o.isVerbose = true;
+          return true;
+      } },
+};
+
+struct CommandName
+{
+    std::string_view name;
+    Command command;
+    unsigned mask;
+    std::string_view help;
+};
+
+constexpr CommandName kCommands[] = {
+    { "generate", Command::Generate, kGenerate, "one prompt, one answer on standard output" },
+    { "chat", Command::Chat, kChat,
+      "a conversation; /new starts over, /quit ends, Ctrl+C stops an answer" },
+    { "inspect", Command::Inspect, kInspect, "what a model folder holds and the memory it needs" },
+    { "--help", Command::Help, 0, "this text" },
+    { "--version", Command::Version, 0, "the version" },
+};
+
+std::unexpected<Error> usage(std::string message)
+{
+    return fail(ErrorCode::BadRequest, std::move(message));
+}
+
+} // namespace
+
+Result<CliOptions> parseCliOptions(std::span<const std::string_view> arguments)
+{
+    CliOptions options;
+    if (std::ranges::any_of(arguments, [](std::string_view argument) {
+            return argument == "--help" || argument == "-h";
+        }))
+        return options;
+    if (arguments.empty())
+        return usage("a command is missing; try --help");
+    const auto *command = std::ranges::find(kCommands, arguments.front(), &CommandName::name);
+    if (command == std::end(kCommands))
+        return usage(std::format("unknown command '{}'; try --help", arguments.front()));
+    options.command = command->command;
+
+    for (std::size_t i = 1; i < arguments.size(); ++i) {
+        const std::string_view argument = arguments[i];
+        const std::size_t equals = argument.find('=');
+        const std::string_view name = argument.substr(0, equals);
+        const auto *option = std::ranges::find(kOptions, name, &Option::name);
+        if (option == std::end(kOptions) || (option->commands & command->mask) == 0)
+            return usage(
+                std::format("'{}' is no option of {}; try --help", argument, command->name));
+        std::string_view value;
+        if (option->value.empty()) {
+            if (equals != std::string_view::npos)
+                return usage(std::format("{} takes no value", name));
+        } else if (equals != std::string_view::npos) {
+            value = argument.substr(equals + 1);
+        } else if (++i < arguments.size()) {
+            value = arguments[i];
+        } else {
+            return usage(std::format("{} needs a value ({})", name, option->value));
+        }
+        if (!option->apply(options, value))
+            return usage(std::format("{}: '{}' is not a valid {}", name, value, option->value));
+    }
+    if (options.command == Command::Generate && !options.prompt)
+        return usage("generate needs --prompt TEXT, or --prompt - for standard input");
+    if (!options.promptOptions.applyTemplate
+        && (!options.system.empty() || !options.toolsFile.empty()))
+        return usage("--raw leaves the template out, so --system and --tools have no place");
+    return options;
+}
+
+std::string cliHelp()
+{
+    std::string text = "Usage: firesteel-cli COMMAND [OPTIONS]\n\nCommands:\n";
+    for (const CommandName &command : kCommands)
+        text += std::format("  {:<24}{}\n", command.name, command.help);
+    text += "\nOptions (g: generate, c: chat, i: inspect):\n";
+    for (const Option &option : kOptions) {
+        const std::string where = std::string((option.commands & kGenerate) != 0 ? "g" : " ")
+            + ((option.commands & kChat) != 0 ? "c" : " ")
+            + ((option.commands & kInspect) != 0 ? "i" : " ");
+        text += std::format("  {:<24}{}  {}\n", std::format("{} {}", option.name, option.value),
+                            where, option.help);
+    }
+    text += "\nExit status: 0 success, 1 failure, 2 wrong usage.\n";
+    return text;
+}
+
+SamplingParams samplingOf(const CliOptions &options, SamplingParams defaults)
+{
+    defaults.temperature = options.temperature.value_or(defaults.temperature);
+    defaults.topP = options.topP.value_or(defaults.topP);
+    defaults.topK = options.topK.value_or(defaults.topK);
+    defaults.minP = options.minP.value_or(defaults.minP);
+    defaults.repetitionPenalty = options.repetitionPenalty.value_or(defaults.repetitionPenalty);
+    defaults.seed = options.seed;
+    return defaults;
+}
+
+} // namespace firesteel::engine

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// The command line of firesteel-cli as values. Pure: reads no environment, opens no file.
+#pragma once
+
+#include "engine/api/error.h"
+#include "engine/api/request.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace firesteel::engine {
+
+struct CliOptions
+{
+    enum class Command { Generate, Chat, Inspect, Help, Version };
+    Command command = Command::Help;
+
+    std::filesystem::path model; // empty: to be looked up
+    int threads = 0;
+    int contextTokens = 0;
+    bool isVerbose = false;
+
+    std::optional<std::string> prompt; // "-": standard input
+    std::string system;
+    std::filesystem::path toolsFile;
+    PromptOptions promptOptions;
+    bool showsThinking = false;
+    bool printsJson = false;
+
+    // Unset: the model's default.
+    std::optional<float> temperature;
+    std::optional<float> topP;
+    std::optional<int> topK;
+    std::optional<float> minP;
+    std::optional<float> repetitionPenalty;
+    std::optional<std::uint64_t> seed;
+    std::optional<int> maxTokens;
+    std::vector<std::string> stop;
+};
+
+// `arguments`: without the program's name. Errors: BadRequest, one line for a person.
+Result<CliOptions> parseCliOptions(std::span<const std::string_view> arguments);
+
+std::string cliHelp();
+
+// `defaults` with what the command line says instead.
+SamplingParams samplingOf(const CliOptions &options, SamplingParams defaults);
+
+} // namespace firesteel::engine

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "engine/tools/cli_request.h"
+
+#include "engine/tools/cli_terminal.h"
+
+#include <format>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace firesteel::engine {
+
+int reportError(const Error &error)
+{
+    writeErrorLine(error.message);
+    return error.code == ErrorCode::BadRequest ? kExitUsage : kExitFailure;
+}
+
+Result<ModelInfo> loadModel(CliSession &session, const CliOptions &options)
+{
+    LoadOptions load;
+    load.modelDirectory = options.model;
+    load.contextTokens = options.contextTokens;
+    load.threads = options.threads;
+    return session.load(load);
+}
+
+Result<std::vector<Tool>> readTools(const std::filesystem::path &file)
+{
+    std::vector<Tool> tools;
+    if (file.empty())
+        return tools;
+    std::ifstream stream(file);
+    if (!stream)
+        return fail(ErrorCode::NotFound, std::format("{}: cannot be opened", file.string()));
+    const std::string text { std::istreambuf_iterator<char>(stream), {} };
+    // Ordered: the model sees the keys in the order of the file.
+    const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+    if (!json.is_array())
+        return fail(ErrorCode::BadRequest,
+                    std::format("{}: not a JSON array of functions", file.string()));
+    for (const auto &tool : json)
+        tools.push_back(
+            { tool.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) });
+    return tools;
+}
+
+std::uint64_t chosenSeed(const CliOptions &options)
+{
+    if (options.seed)
+        return *options.seed;
+    // 53 bits: JSON readers that hold numbers as doubles give it back unchanged.
+    std::random_device device;
+    return ((static_cast<std::uint64_t>(device()) << 32) | device()) >> 11;
+}
+
+Result<GenerationRequest> makeRequest(const Engine &engine, const CliOptions &options,
+                                      const ModelInfo &info, std::span<const Message> messages,
+                                      std::span<const Tool> tools, std::uint64_t seed)
+{
+    auto prompt = engine.prepare(messages, tools, options.promptOptions);
+    if (!prompt)
+        return std::unexpected(prompt.error());
+    GenerationRequest request;
+    request.prompt = std::move(*prompt);
+    request.sampling = samplingOf(options, info.samplingDefaults);
+    request.sampling.seed = seed;
+    request.maxTokens = options.maxTokens;
+    request.stop = options.stop;
+    return request;
+}
+
+} // namespace firesteel::engine

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// firesteel-cli: the engine without a window. Finds the model and hands over to one command; the
+// only file of the engine that reads the environment.
+#include "engine/tools/chat_command.h"
+#include "engine/tools/cli_options.h"
+#include "engine/tools/cli_request.h"
+#include "engine/tools/cli_signals.h"
+#include "engine/tools/cli_terminal.h"
+#include "engine/tools/generate_command.h"
+
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+using namespace firesteel::engine;
+
+namespace {
+
+// resources/glimmer beside the executable or in a folder above it, which is where a source tree and
+// a bundle have it.
+std::filesystem::path embeddedModel()
+{
+    std::error_code error;
+    const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", error);
+    for (std::filesystem::path folder = executable.parent_path(); folder.has_relative_path();
+         folder = folder.parent_path()) {
+        const std::filesystem::path candidate = folder / "resources" / "glimmer";
+        if (std::filesystem::exists(candidate / "config.json", error))
+            return candidate;
+    }
+    return {};
+}
+
+std::filesystem::path findModel(const std::filesystem::path &named)
+{
+    if (!named.empty())
+        return named;
+    if (const char *variable = std::getenv("FIRESTEEL_MODEL");
+        variable != nullptr && *variable != '\0')
+        return variable;
+    return embeddedModel();
+}
+
+int runCommand(CliOptions options)
+{
+    if (options.command == CliOptions::Command::Help)
+        return writeOutput(cliHelp()) ? 0 : kExitFailure;
+    if (options.command == CliOptions::Command::Version)
+        return writeOutput("firesteel-cli " FIRESTEEL_VERSION "\n") ? 0 : kExitFailure;
+
+    options.model = findModel(options.model);
+    if (options.model.empty()) {
+        return reportError({ ErrorCode::BadRequest,
+                             "there is no model: name a folder with --model DIR or in the variable "
+                             "FIRESTEEL_MODEL" });
+    }
+    const CliSignals signals;
+    if (options.command == CliOptions::Command::Chat)
+        return runChat(options, signals);
+    return runGenerate(options, signals);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    try {
+        const std::vector<std::string_view> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+        auto options = parseCliOptions(arguments);
+        return options ? runCommand(std::move(*options)) : reportError(options.error());
+    } catch (const std::exception &error) {
+        return reportError({ ErrorCode::Internal, error.what() });
+    }
+}
