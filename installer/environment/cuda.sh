@@ -11,28 +11,32 @@ cuda_wheels=(nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.
 # Sets $cuda to the toolkit's folder on the host, or to nothing.
 ensure_cuda()
 {
-    cuda=$(readlink -f /usr/local/cuda || true)
-    if [[ -n $cuda ]] && grep -qsE '^#define CUDART_VERSION *13[0-9]{3}' "$cuda/include/cuda_runtime_api.h"; then
+    local installed
+    installed=$(readlink -f "${CUDA_HOME:-/usr/local/cuda}" || true)
+    cuda=''
+    if grep -qsE '^#define CUDART_VERSION *13[0-9]{3}' "$installed/include/cuda_runtime_api.h"; then
+        cuda=$installed
+        return
+    elif [[ -d $cache/cuda-13.0 ]]; then
+        cuda=$cache/cuda-13.0
         return
     fi
-    cuda=$cache/cuda-13.0
-    [[ ! -d $cuda ]] || return 0
     # Without a network each run would wait for it again: one try a day.
     if [[ -n $(find "$cache/cuda-failed" -mmin -1440 2>/dev/null) ]]; then
-        cuda=
         return
     fi
-    assemble_cuda || {
+    if assemble_cuda; then
+        cuda=$cache/cuda-13.0
+    else
         say "no CUDA 13 toolkit here and its wheels could not be fetched (log: $cache/cuda.log): CPU only"
         touch "$cache/cuda-failed"
-        cuda=
-    }
+    fi
 }
 
 assemble_cuda()
 {
     local partial=$cache/cuda-13.0.partial
-    say "no CUDA 13 toolkit in /usr/local/cuda: assembling its compiler from PyPI's wheels (once, about 1 GiB)"
+    say "no CUDA 13 toolkit in ${CUDA_HOME:-/usr/local/cuda}: assembling its compiler from PyPI's wheels (once, about 1 GiB)"
     require_disk "$cache" 3 "the CUDA compiler"
     ensure_packages cuda
     rm -rf "$partial"
