@@ -136,6 +136,12 @@ constexpr Option kOptions[] = {
           o.printsJson = true;
           return true;
       } },
+    { "--all-tensors", "", kInspect,
+      "every tensor by its name instead of ranges of layers and experts",
+      [](CliOptions &o, std::string_view) {
+          o.listsEveryTensor = true;
+          return true;
+      } },
     { "--verbose", "", kTalk, "log to standard error",
       [](CliOptions &o, std::string_view) {
           o.isVerbose = true;

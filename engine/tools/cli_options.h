@@ -32,6 +32,7 @@ struct CliOptions
     PromptOptions promptOptions;
     bool showsThinking = false;
     bool printsJson = false;
+    bool listsEveryTensor = false; // inspect
 
     // Unset: the model's default.
     std::optional<float> temperature;

@@ -8,6 +8,7 @@
 #include "engine/tools/cli_signals.h"
 #include "engine/tools/cli_terminal.h"
 #include "engine/tools/generate_command.h"
+#include "engine/tools/inspect.h"
 
 #include <cstdlib>
 #include <exception>
@@ -44,6 +45,19 @@ std::filesystem::path findModel(const std::filesystem::path &named)
     return embeddedModel();
 }
 
+int runInspect(const CliOptions &options)
+{
+    InspectOptions inspect { .model = options.model };
+    if (options.contextTokens > 0)
+        inspect.contexts = { options.contextTokens };
+    inspect.listsEveryTensor = options.listsEveryTensor;
+    inspect.printsJson = options.printsJson;
+    const auto inspection = inspectModel(inspect);
+    if (!inspection)
+        return reportError(inspection.error());
+    return writeOutput(inspection->text) && inspection->isUsable ? 0 : kExitFailure;
+}
+
 int runCommand(CliOptions options)
 {
     if (options.command == CliOptions::Command::Help)
@@ -57,6 +71,8 @@ int runCommand(CliOptions options)
                              "there is no model: name a folder with --model DIR or in the variable "
                              "FIRESTEEL_MODEL" });
     }
+    if (options.command == CliOptions::Command::Inspect)
+        return runInspect(options);
     const CliSignals signals;
     if (options.command == CliOptions::Command::Chat)
         return runChat(options, signals);
