@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+#include "app/inference/engine_controller.h"
+
+#include <QtConcurrentRun>
+
+#include <algorithm>
+#include <utility>
+
+namespace firesteel::app {
+
+namespace {
+
+using namespace Qt::Literals::StringLiterals;
+
+constexpr int kFrameMilliseconds = 16;
+constexpr int kStatsMilliseconds = 500;
+// One worker prepares a prompt while another counts a draft or looks for a model.
+constexpr int kWorkers = 2;
+
+QString textOf(const engine::Error &error) { return QString::fromStdString(error.message); }
+
+void join(std::vector<GenerationUpdate::Piece> &pieces, bool isThinking, std::string &&text,
+          int tokens)
+{
+    if (!pieces.empty() && pieces.back().isThinking == isThinking) {
+        pieces.back().text += text;
+        pieces.back().tokens += tokens;
+        return;
+    }
+    pieces.push_back({ isThinking, std::move(text), tokens });
+}
+
+struct UpdateBuilder
+{
+    GenerationUpdate &update;
+
+    void operator()(engine::Queued &event) const { update.queued = event; }
+    void operator()(engine::PrefillProgress &event) const { update.prefill = event; }
+    void operator()(engine::ThinkingDelta &event) const
+    {
+        join(update.pieces, true, std::move(event.text), event.tokens);
+    }
+    void operator()(engine::TextDelta &event) const
+    {
+        join(update.pieces, false, std::move(event.text), event.tokens);
+    }
+    // The window offers the model no tools, so a call can only be a model's mistake: it stays out
+    // of the answer.
+    void operator()(engine::ToolCallEvent & /*event*/) const { }
+    void operator()(engine::Finished &event) const { update.finished = std::move(event); }
+    void operator()(engine::Failed &event) const { update.failed = std::move(event.error); }
+};
+
+// Runs on a worker: everything a request costs before the engine thread sees it.
+void prepareAndSubmit(engine::Engine &engine, const std::vector<engine::Message> &messages,
+                      const engine::PromptOptions &options, const engine::SamplingParams &sampling,
+                      GenerationToken token, const std::shared_ptr<GenerationLink> &link,
+                      const std::shared_ptr<EventBuffer> &buffer)
+{
+    const auto report = [&](engine::GenerationEvent event) {
+        buffer->push(GenerationEntry { token, std::move(event) });
+    };
+    auto prompt = engine.prepare(messages, {}, options);
+    if (!prompt)
+        return report(engine::Failed { std::move(prompt.error()) });
+    if (link->isCancelled)
+        return report(engine::Finished { engine::FinishReason::Cancelled, {}, {}, {} });
+
+    const auto promptTokens = static_cast<int>(prompt->tokens.size());
+    engine::GenerationRequest request;
+    request.prompt = std::move(*prompt);
+    request.sampling = sampling;
+    buffer->push(GenerationEntry { token, Submitted { promptTokens } });
+    const auto id
+        = engine.submit(std::move(request), [buffer, token](engine::RequestId, const auto &event) {
+              buffer->push(GenerationEntry { token, event });
+          });
+    if (!id)
+        return report(engine::Failed { id.error() });
+    link->request = *id;
+    link->isSubmitted = true;
+    if (link->isCancelled)
+        engine.cancel(*id);
+}
+
+} // namespace
+
+EngineController::EngineController(engine::Engine &engine, EngineSetup setup, QObject *parent)
+    : QObject(parent)
+    , m_engine(engine)
+    , m_setup(std::move(setup))
+    , m_buffer(std::make_shared<EventBuffer>([this] {
+        QMetaObject::invokeMethod(this, &EngineController::scheduleDrain, Qt::QueuedConnection);
+    }))
+{
+    m_workers.setMaxThreadCount(kWorkers);
+    m_drainTimer.setSingleShot(true);
+    m_drainTimer.setTimerType(Qt::PreciseTimer);
+    connect(&m_drainTimer, &QTimer::timeout, this, &EngineController::drain);
+    m_statsTimer.setInterval(kStatsMilliseconds);
+    connect(&m_statsTimer, &QTimer::timeout, this, &EngineController::refreshStats);
+}
+
+EngineController::~EngineController()
+{
+    m_buffer->detach();
+    for (const auto &[token, generation] : m_generations) {
+        if (generation)
+            generation->cancel();
+    }
+    m_workers.waitForDone();
+}
+
+void EngineController::retry()
+{
+    if (m_state == State::Loading)
+        return;
+    ++m_load;
+    setState(State::Looking);
+    QtConcurrent::run(&m_workers, m_setup.findModel)
+        .then(this, [this, load = m_load](const ModelLocation &found) {
+            if (load == m_load)
+                loadFrom(found);
+        });
+}
+
+void EngineController::loadFrom(const ModelLocation &location)
+{
+    if (location.directory.empty()) {
+        setState(State::NoModel,
+                 tr("No model was found. Looked in: %1.").arg(location.searched.join(u", "_s)));
+        return;
+    }
+    m_loadStage.clear();
+    m_loadFraction = 0.0;
+    Q_EMIT loadProgressed();
+    setState(State::Loading);
+    engine::LoadOptions options;
+    options.modelDirectory = location.directory;
+    options.contextTokens = m_setup.contextTokens;
+    options.threads = m_setup.threads;
+    m_engine.load(std::move(options),
+                  [buffer = m_buffer, load = m_load](const engine::LoadEvent &event) {
+                      buffer->push(LoadEntry { load, event });
+                  });
+}
+
+std::unique_ptr<Generation> EngineController::generate(std::vector<engine::Message> messages,
+                                                       engine::PromptOptions options)
+{
+    const GenerationToken token = ++m_lastToken;
+    auto link = std::make_shared<GenerationLink>();
+    auto generation = std::make_unique<Generation>(m_engine, link);
+    m_generations.emplace(token, generation.get());
+    if (!m_statsTimer.isActive())
+        m_statsTimer.start();
+    m_workers.start([engine = &m_engine, messages = std::move(messages), options,
+                     sampling = m_model.samplingDefaults, token, link, buffer = m_buffer] {
+        prepareAndSubmit(*engine, messages, options, sampling, token, link, buffer);
+    });
+    return generation;
+}
+
+QFuture<int> EngineController::countTokens(const QString &text)
+{
+    return QtConcurrent::run(&m_workers, [engine = &m_engine, text] {
+        return engine->countTokens(text.toStdString()).value_or(-1);
+    });
+}
+
+QString EngineController::stateText() const
+{
+    switch (m_state) {
+    case State::Looking:
+        return tr("Looking for a model");
+    case State::NoModel:
+        return tr("No model");
+    case State::Loading:
+        return tr("Loading the model");
+    case State::Ready:
+        return tr("Ready");
+    case State::Failed:
+        break;
+    }
+    return tr("The model could not be loaded");
+}
+
+void EngineController::setState(State state, const QString &errorText)
+{
+    if (state == m_state && errorText == m_errorText)
+        return;
+    m_state = state;
+    m_errorText = errorText;
+    Q_EMIT stateChanged();
+}
+
+void EngineController::scheduleDrain()
+{
+    const qint64 passed = m_sinceDrain.isValid() ? m_sinceDrain.elapsed() : kFrameMilliseconds;
+    if (passed >= kFrameMilliseconds)
+        drain();
+    else if (!m_drainTimer.isActive())
+        m_drainTimer.start(kFrameMilliseconds - static_cast<int>(passed));
+}
+
+void EngineController::drain()
+{
+    m_sinceDrain.start();
+    std::map<GenerationToken, GenerationUpdate> updates;
+    for (BufferEntry &entry : m_buffer->take()) {
+        if (auto *loaded = std::get_if<LoadEntry>(&entry)) {
+            if (loaded->load == m_load)
+                onLoadEvent(loaded->event);
+            continue;
+        }
+        auto &generated = std::get<GenerationEntry>(entry);
+        GenerationUpdate &update = updates[generated.token];
+        if (const auto *submitted = std::get_if<Submitted>(&generated.event))
+            update.promptTokens = submitted->promptTokens;
+        else
+            std::visit(UpdateBuilder { update },
+                       std::get<engine::GenerationEvent>(generated.event));
+    }
+    for (const auto &[token, update] : updates)
+        deliver(token, update);
+}
+
+void EngineController::deliver(GenerationToken token, const GenerationUpdate &update)
+{
+    const auto found = m_generations.find(token);
+    if (found == m_generations.end())
+        return;
+    const QPointer<Generation> generation = found->second;
+    // An engine that broke cannot answer anything until it is loaded again.
+    if (update.failed && update.failed->code == engine::ErrorCode::Internal)
+        setState(State::Failed, textOf(*update.failed));
+    if (update.finished || update.failed) {
+        m_generations.erase(found);
+        if (m_generations.empty())
+            m_statsTimer.stop();
+        refreshStats();
+    }
+    if (generation)
+        Q_EMIT generation->updated(update); // may destroy the generation
+}
+
+void EngineController::onLoadEvent(const engine::LoadEvent &event)
+{
+    if (const auto *progress = std::get_if<engine::LoadProgress>(&event)) {
+        m_loadStage = QString::fromStdString(progress->stage);
+        m_loadFraction = std::clamp(progress->fraction, 0.0, 1.0);
+        Q_EMIT loadProgressed();
+    } else if (const auto *model = std::get_if<engine::ModelInfo>(&event)) {
+        m_model = *model;
+        setState(State::Ready);
+        refreshStats();
+    } else {
+        setState(State::Failed, textOf(std::get<engine::Error>(event)));
+    }
+}
+
+void EngineController::refreshStats()
+{
+    m_stats = m_engine.stats();
+    Q_EMIT statsChanged();
+}
+
+} // namespace firesteel::app

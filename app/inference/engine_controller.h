@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+//
+// The only place where Qt and the engine meet. It loads the model, prepares and submits requests on
+// workers, and brings their events to the GUI thread, drained once per frame. Application owns it;
+// ConversationController asks it for answers; QML reads its properties. It knows nothing of
+// messages on screen.
+#pragma once
+
+#include "app/inference/event_buffer.h"
+#include "app/inference/generation.h"
+#include "engine/api/engine.h"
+
+#include <QElapsedTimer>
+#include <QFuture>
+#include <QObject>
+#include <QPointer>
+#include <QString>
+#include <QStringList>
+#include <QThreadPool>
+#include <QTimer>
+#include <QtQml/qqmlregistration.h>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace firesteel::app {
+
+// Where the model is, or where it was looked for in vain.
+struct ModelLocation
+{
+    std::filesystem::path directory; // empty: none found
+    QStringList searched; // one entry a place, for a person
+};
+
+struct EngineSetup
+{
+    std::function<ModelLocation()> findModel; // called on a worker, again at each retry
+    int contextTokens = 0; // as engine::LoadOptions
+    int threads = 0;
+};
+
+class EngineController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("Application owns the engine controller")
+    Q_PROPERTY(State state READ state NOTIFY stateChanged FINAL)
+    Q_PROPERTY(QString stateText READ stateText NOTIFY stateChanged FINAL)
+    Q_PROPERTY(QString loadStage READ loadStage NOTIFY loadProgressed FINAL)
+    Q_PROPERTY(double loadFraction READ loadFraction NOTIFY loadProgressed FINAL)
+    Q_PROPERTY(QString errorText READ errorText NOTIFY stateChanged FINAL)
+    Q_PROPERTY(QString modelName READ modelName NOTIFY stateChanged FINAL)
+    Q_PROPERTY(QString backendText READ backendText NOTIFY stateChanged FINAL)
+    Q_PROPERTY(QString backendNote READ backendNote NOTIFY stateChanged FINAL)
+    Q_PROPERTY(int contextTokens READ contextTokens NOTIFY stateChanged FINAL)
+    Q_PROPERTY(int usedTokens READ usedTokens NOTIFY statsChanged FINAL)
+    Q_PROPERTY(double decodeTokensPerSecond READ decodeTokensPerSecond NOTIFY statsChanged FINAL)
+    Q_PROPERTY(double prefillTokensPerSecond READ prefillTokensPerSecond NOTIFY statsChanged FINAL)
+    Q_PROPERTY(int waitingRequests READ waitingRequests NOTIFY statsChanged FINAL)
+    Q_PROPERTY(int runningRequests READ runningRequests NOTIFY statsChanged FINAL)
+
+public:
+    enum class State { Looking, NoModel, Loading, Ready, Failed };
+    Q_ENUM(State)
+
+    // The engine must outlive the controller.
+    EngineController(engine::Engine &engine, EngineSetup setup, QObject *parent = nullptr);
+    ~EngineController() override;
+
+    // Looks for the model and loads it; also after a failure or when a model was added since.
+    Q_INVOKABLE void retry();
+
+    // Renders, tokenises and submits on a worker. Failures arrive as an update like any other.
+    std::unique_ptr<Generation> generate(std::vector<engine::Message> messages,
+                                         engine::PromptOptions options);
+
+    // Tokens of a text, counted on a worker; -1 without a model.
+    QFuture<int> countTokens(const QString &text);
+
+    State state() const { return m_state; }
+    QString stateText() const;
+    QString loadStage() const { return m_loadStage; }
+    double loadFraction() const { return m_loadFraction; }
+    QString errorText() const { return m_errorText; }
+    QString modelName() const { return QString::fromStdString(m_model.name); }
+    QString backendText() const { return QString::fromStdString(m_model.backend); }
+    QString backendNote() const { return QString::fromStdString(m_model.backendNote); }
+    int contextTokens() const { return m_model.contextTokens; }
+    int usedTokens() const { return m_stats.usedTokens; }
+    double decodeTokensPerSecond() const { return m_stats.decodeTokensPerSecond; }
+    double prefillTokensPerSecond() const { return m_stats.prefillTokensPerSecond; }
+    int waitingRequests() const { return m_stats.waitingRequests; }
+    int runningRequests() const { return m_stats.runningRequests; }
+
+Q_SIGNALS:
+    void stateChanged();
+    void loadProgressed();
+    void statsChanged();
+
+private:
+    void setState(State state, const QString &errorText = {});
+    void loadFrom(const ModelLocation &location);
+    void scheduleDrain();
+    void drain();
+    void onLoadEvent(const engine::LoadEvent &event);
+    void deliver(GenerationToken token, const GenerationUpdate &update);
+    void refreshStats();
+
+    engine::Engine &m_engine;
+    EngineSetup m_setup;
+    std::shared_ptr<EventBuffer> m_buffer;
+    State m_state = State::Looking;
+    QString m_loadStage;
+    double m_loadFraction = 0.0;
+    QString m_errorText;
+    engine::ModelInfo m_model;
+    engine::EngineStats m_stats;
+    std::uint64_t m_load = 0; // number of the newest load
+    GenerationToken m_lastToken = 0;
+    std::map<GenerationToken, QPointer<Generation>> m_generations; // that have not ended
+    QElapsedTimer m_sinceDrain;
+    QTimer m_drainTimer;
+    QTimer m_statsTimer;
+    QThreadPool m_workers; // last: waits for its tasks before anything they use goes
+};
+
+} // namespace firesteel::app

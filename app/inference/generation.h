@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// One answer being made, seen from the GUI thread. EngineController::generate() makes it; the
+// conversation that asked owns it and receives at most one update per frame. Destroying it cancels
+// the request.
+#pragma once
+
+#include "app/inference/event_buffer.h"
+#include "engine/api/engine.h"
+
+#include <QObject>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace firesteel::app {
+
+// Everything that happened to a generation since the last frame.
+struct GenerationUpdate
+{
+    struct Piece
+    {
+        bool isThinking = false;
+        std::string text; // whole UTF-8 characters
+        int tokens = 0;
+    };
+
+    std::optional<int> promptTokens;
+    std::optional<engine::Queued> queued;
+    std::optional<engine::PrefillProgress> prefill;
+    std::vector<Piece> pieces; // in order, neighbours of one kind joined
+    std::optional<engine::Finished> finished;
+    std::optional<engine::Error> failed;
+};
+
+// Shared with the worker that prepares and submits: whichever of cancel() and submit comes second
+// ends the request.
+struct GenerationLink
+{
+    std::atomic<bool> isCancelled = false;
+    std::atomic<bool> isSubmitted = false;
+    std::atomic<engine::RequestId> request = 0; // valid once isSubmitted
+};
+
+class Generation : public QObject
+{
+    Q_OBJECT
+
+public:
+    Generation(engine::Engine &engine, std::shared_ptr<GenerationLink> link);
+    ~Generation() override;
+
+    // Returns at once; an update with `finished` follows, within one decode step.
+    void cancel();
+
+Q_SIGNALS:
+    void updated(const firesteel::app::GenerationUpdate &update);
+
+private:
+    engine::Engine &m_engine;
+    std::shared_ptr<GenerationLink> m_link;
+};
+
+} // namespace firesteel::app

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// Pieces of the html that markdown_renderer.h describes: escaping, entities, which links may be
+// clicked, cutting.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <QStringView>
+
+namespace firesteel::app {
+
+void appendEscaped(QString &html, QStringView text);
+
+bool isClickable(const QString &url);
+
+// The few characters named by entities that prose uses; numeric ones are decoded. Others stay as
+// they were written.
+QString entityText(QStringView entity);
+
+// Cuts html longer than `longest` at blanks outside every tag, where there are any.
+QStringList splitHtml(const QString &html, qsizetype longest);
+
+} // namespace firesteel::app

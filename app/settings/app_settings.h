@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// What a person chose about the window and the chat, kept in an ini file. Each setter writes
+// through; QSettings syncs later from the event loop. Owned by Application.
+#pragma once
+
+#include <QObject>
+#include <QRect>
+#include <QSettings>
+#include <QString>
+#include <QtQml/qqmlregistration.h>
+
+namespace firesteel::app {
+
+class AppSettings : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("Application owns the settings")
+    Q_PROPERTY(QRect windowGeometry READ windowGeometry WRITE setWindowGeometry NOTIFY
+                   windowGeometryChanged FINAL)
+    Q_PROPERTY(bool windowMaximized READ windowMaximized WRITE setWindowMaximized NOTIFY
+                   windowMaximizedChanged FINAL)
+    Q_PROPERTY(bool sidebarFolded READ sidebarFolded WRITE setSidebarFolded NOTIFY
+                   sidebarFoldedChanged FINAL)
+    Q_PROPERTY(
+        bool panelFolded READ panelFolded WRITE setPanelFolded NOTIFY panelFoldedChanged FINAL)
+    Q_PROPERTY(
+        Appearance appearance READ appearance WRITE setAppearance NOTIFY appearanceChanged FINAL)
+    Q_PROPERTY(double fontScale READ fontScale WRITE setFontScale NOTIFY fontScaleChanged FINAL)
+    Q_PROPERTY(bool showStatistics READ showStatistics WRITE setShowStatistics NOTIFY
+                   showStatisticsChanged FINAL)
+    Q_PROPERTY(bool reducedMotion READ reducedMotion WRITE setReducedMotion NOTIFY
+                   reducedMotionChanged FINAL)
+    // A ConversationController::ThinkingEffort; what a new conversation starts with.
+    Q_PROPERTY(int defaultThinkingEffort READ defaultThinkingEffort WRITE setDefaultThinkingEffort
+                   NOTIFY defaultThinkingEffortChanged FINAL)
+
+public:
+    enum class Appearance { System, Light, Dark };
+    Q_ENUM(Appearance)
+
+    static constexpr double kSmallestFontScale = 0.7;
+    static constexpr double kLargestFontScale = 2.5;
+
+    // file empty: firesteel/firesteel.ini in the user's configuration folder.
+    explicit AppSettings(const QString &file, QObject *parent = nullptr);
+
+    QRect windowGeometry() const; // invalid when never stored
+    void setWindowGeometry(const QRect &geometry);
+    bool windowMaximized() const;
+    void setWindowMaximized(bool maximized);
+    bool sidebarFolded() const;
+    void setSidebarFolded(bool folded);
+    bool panelFolded() const;
+    void setPanelFolded(bool folded);
+    Appearance appearance() const;
+    void setAppearance(Appearance appearance);
+    double fontScale() const;
+    void setFontScale(double scale);
+    bool showStatistics() const;
+    void setShowStatistics(bool show);
+    bool reducedMotion() const;
+    void setReducedMotion(bool reduced);
+    int defaultThinkingEffort() const;
+    void setDefaultThinkingEffort(int effort);
+
+Q_SIGNALS:
+    void windowGeometryChanged();
+    void windowMaximizedChanged();
+    void sidebarFoldedChanged();
+    void panelFoldedChanged();
+    void appearanceChanged();
+    void fontScaleChanged();
+    void showStatisticsChanged();
+    void reducedMotionChanged();
+    void defaultThinkingEffortChanged();
+
+private:
+    bool store(QLatin1StringView key, const QVariant &value, const QVariant &current);
+
+    QSettings m_file;
+};
+
+} // namespace firesteel::app

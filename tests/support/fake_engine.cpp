@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+#include "tests/support/fake_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace firesteel::test {
+
+namespace {
+
+constexpr int kBytesPerToken = 4;
+constexpr int kPrefillSteps = 8;
+constexpr std::size_t kMostWaiting = 8;
+
+int tokensOf(std::size_t bytes)
+{
+    return static_cast<int>((bytes + kBytesPerToken - 1) / kBytesPerToken);
+}
+
+// About four bytes, never a part of a character.
+std::size_t tokenLength(const std::string &text, std::size_t from)
+{
+    std::size_t end = std::min(from + kBytesPerToken, text.size());
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+        ++end;
+    return end - from;
+}
+
+FakeAnswer defaultAnswer()
+{
+    FakeAnswer answer;
+    answer.thinking = "The question is short.\n\nSo is the answer.";
+    answer.text = "Hello from **Glimmer**.";
+    return answer;
+}
+
+double seconds(std::chrono::steady_clock::duration duration)
+{
+    return std::chrono::duration<double>(duration).count();
+}
+
+} // namespace
+
+FakeEngine::FakeEngine(FakeScript script)
+    : m_script(std::move(script))
+    , m_thread([this] { run(); })
+{
+}
+
+FakeEngine::~FakeEngine()
+{
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_isStopping = true;
+    }
+    m_changed.notify_all();
+    m_thread.join();
+}
+
+void FakeEngine::setScript(FakeScript script)
+{
+    const std::scoped_lock lock(m_mutex);
+    m_script = std::move(script);
+}
+
+void FakeEngine::load(engine::LoadOptions options, engine::LoadSink sink)
+{
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_stats.state = engine::EngineStats::State::Loading;
+        for (const Request &request : m_queue)
+            m_cancelled.push_back(request.id);
+        m_cancelled.push_back(m_running);
+        m_loads.push_back({ std::move(options), std::move(sink) });
+    }
+    m_changed.notify_all();
+}
+
+void FakeEngine::unload()
+{
+    const std::scoped_lock lock(m_mutex);
+    m_stats.state = engine::EngineStats::State::Empty;
+}
+
+engine::Result<engine::Prompt> FakeEngine::prepare(std::span<const engine::Message> messages,
+                                                   std::span<const engine::Tool> /*tools*/,
+                                                   const engine::PromptOptions &options) const
+{
+    std::unique_lock lock(m_mutex);
+    if (m_stats.state != engine::EngineStats::State::Ready)
+        return engine::fail(engine::ErrorCode::NotLoaded, "no model is loaded");
+    if (m_script.prepareError)
+        return std::unexpected(*m_script.prepareError);
+    m_lastMessages.assign(messages.begin(), messages.end());
+    m_lastOptions = options;
+    std::size_t bytes = 0;
+    for (const engine::Message &message : messages) {
+        for (const engine::ContentPart &part : message.content)
+            bytes += part.text.size();
+    }
+    const int promptTokens = tokensOf(bytes) + 1;
+    if (promptTokens >= m_script.contextTokens) {
+        return engine::fail(engine::ErrorCode::ContextExceeded,
+                            "The prompt has " + std::to_string(promptTokens)
+                                + " tokens, the context holds "
+                                + std::to_string(m_script.contextTokens) + ".");
+    }
+    FakeAnswer answer = m_script.answer ? m_script.answer(m_lastMessages) : defaultAnswer();
+    if (!options.thinking)
+        answer.thinking.clear();
+    engine::Prompt prompt;
+    prompt.startsInThinking = options.thinking;
+    prompt.tokens.assign(static_cast<std::size_t>(promptTokens), 0);
+    prompt.tokens.front() = ++m_lastPrepared;
+    m_prepared.emplace(m_lastPrepared, std::move(answer));
+    return prompt;
+}
+
+engine::Result<int> FakeEngine::countTokens(std::string_view text) const
+{
+    const std::scoped_lock lock(m_mutex);
+    if (m_stats.state != engine::EngineStats::State::Ready)
+        return engine::fail(engine::ErrorCode::NotLoaded, "no model is loaded");
+    ++m_countedTexts;
+    return tokensOf(text.size());
+}
+
+engine::Result<engine::RequestId> FakeEngine::submit(engine::GenerationRequest request,
+                                                     engine::EventSink sink)
+{
+    engine::RequestId id = 0;
+    {
+        const std::scoped_lock lock(m_mutex);
+        if (m_script.submitError)
+            return std::unexpected(*m_script.submitError);
+        if (m_stats.state != engine::EngineStats::State::Ready)
+            return engine::fail(engine::ErrorCode::NotLoaded, "no model is loaded");
+        if (m_queue.size() >= kMostWaiting)
+            return engine::fail(engine::ErrorCode::QueueFull,
+                                std::to_string(m_queue.size()) + " requests wait.");
+        const auto prepared
+            = m_prepared.find(request.prompt.tokens.empty() ? 0 : request.prompt.tokens.front());
+        if (prepared == m_prepared.end())
+            return engine::fail(engine::ErrorCode::BadRequest,
+                                "the prompt was not made by prepare()");
+        id = ++m_lastId;
+        m_queue.push_back({ id, std::move(prepared->second),
+                            static_cast<int>(request.prompt.tokens.size()), std::move(sink) });
+        m_prepared.erase(prepared);
+        m_stats.waitingRequests = static_cast<int>(m_queue.size());
+    }
+    m_changed.notify_all();
+    return id;
+}
+
+void FakeEngine::cancel(engine::RequestId id)
+{
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_cancelled.push_back(id);
+    }
+    m_changed.notify_all();
+}
+
+engine::EngineStats FakeEngine::stats() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_stats;
+}
+
+void FakeEngine::holdTokens()
+{
+    const std::scoped_lock lock(m_mutex);
+    m_allowed = 0;
+}
+
+void FakeEngine::allowTokens(int count)
+{
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_allowed = m_allowed.value_or(0) + count;
+    }
+    m_changed.notify_all();
+}
+
+void FakeEngine::releaseTokens()
+{
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_allowed.reset();
+    }
+    m_changed.notify_all();
+}
+
+int FakeEngine::emittedTokens() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_emitted;
+}
+
+int FakeEngine::countedTexts() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_countedTexts;
+}
+
+std::vector<engine::Message> FakeEngine::lastMessages() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_lastMessages;
+}
+
+engine::PromptOptions FakeEngine::lastOptions() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_lastOptions;
+}
+
+void FakeEngine::run()
+{
+    Lock lock(m_mutex);
+    while (true) {
+        m_changed.wait(lock,
+                       [this] { return m_isStopping || !m_loads.empty() || !m_queue.empty(); });
+        // Requests accepted before a load end first: it cancelled them.
+        if (!m_queue.empty()) {
+            Request request = std::move(m_queue.front());
+            m_queue.pop_front();
+            m_stats.waitingRequests = static_cast<int>(m_queue.size());
+            runRequest(std::move(request), lock);
+        } else if (m_isStopping) {
+            return;
+        } else if (!m_loads.empty()) {
+            Load load = std::move(m_loads.front());
+            m_loads.pop_front();
+            runLoad(std::move(load), lock);
+        }
+    }
+}
+
+// False when the wait ended because there is no point in going on.
+bool FakeEngine::waitUntil(Clock::time_point when, engine::RequestId id, Lock &lock)
+{
+    m_changed.wait_until(lock, when, [&] { return isCancelled(id); });
+    return !isCancelled(id);
+}
+
+bool FakeEngine::isCancelled(engine::RequestId id) const
+{
+    return m_isStopping || (id != 0 && std::ranges::contains(m_cancelled, id));
+}
+
+void FakeEngine::runLoad(Load load, Lock &lock)
+{
+    const FakeScript script = m_script;
+    const auto tell = [&](const engine::LoadEvent &event) {
+        lock.unlock();
+        load.sink(event);
+        lock.lock();
+    };
+    double stage = 0;
+    for (const std::string &name : script.loadStages) {
+        tell(
+            engine::LoadProgress { name, stage++ / static_cast<double>(script.loadStages.size()) });
+        if (!waitUntil(Clock::now() + script.loadStageTime, 0, lock) || !m_loads.empty()) {
+            tell(engine::Error { engine::ErrorCode::Cancelled, "loading was cancelled" });
+            return;
+        }
+    }
+    if (script.loadError) {
+        m_stats.state = engine::EngineStats::State::Failed;
+        tell(*script.loadError);
+        return;
+    }
+    m_stats = {};
+    m_stats.state = engine::EngineStats::State::Ready;
+    m_stats.contextTokens = script.contextTokens;
+    engine::ModelInfo info;
+    info.name = script.modelName;
+    info.backend = "Scripted";
+    info.contextTokens = script.contextTokens;
+    tell(info);
+}
+
+void FakeEngine::reportQueue(Lock &lock)
+{
+    std::vector<std::pair<engine::RequestId, engine::EventSink>> waiting;
+    for (const Request &request : m_queue)
+        waiting.emplace_back(request.id, request.sink);
+    lock.unlock();
+    for (std::size_t i = 0; i < waiting.size(); ++i)
+        waiting[i].second(waiting[i].first, engine::Queued { static_cast<int>(i) + 1 });
+    lock.lock();
+}
+
+void FakeEngine::runRequest(Request request, Lock &lock)
+{
+    const auto submitted = Clock::now();
+    const auto tell = [&](const engine::GenerationEvent &event) {
+        lock.unlock();
+        request.sink(request.id, event);
+        lock.lock();
+    };
+    m_running = request.id;
+    m_stats.runningRequests = 1;
+    m_stats.usedTokens = request.promptTokens;
+    tell(engine::Queued { 0 });
+    reportQueue(lock);
+    const auto prefillStep = m_script.prefillTime / kPrefillSteps;
+    bool goesOn = !isCancelled(request.id);
+    for (int step = 1; goesOn && step <= kPrefillSteps; ++step) {
+        goesOn = waitUntil(Clock::now() + prefillStep, request.id, lock);
+        tell(engine::PrefillProgress { request.promptTokens * step / kPrefillSteps,
+                                       request.promptTokens });
+    }
+    const auto firstToken = Clock::now();
+    int tokens = 0;
+    goesOn = goesOn && streamText(request, request.answer.thinking, true, tokens, firstToken, lock);
+    const int reasoning = tokens;
+    goesOn = goesOn && streamText(request, request.answer.text, false, tokens, firstToken, lock);
+    m_running = 0;
+    m_stats.runningRequests = 0;
+    std::erase(m_cancelled, request.id);
+    if (goesOn && request.answer.failure)
+        tell(engine::Failed { *request.answer.failure });
+    else
+        finish(request, goesOn ? request.answer.reason : engine::FinishReason::Cancelled, tokens,
+               reasoning, submitted, firstToken, lock);
+}
+
+bool FakeEngine::streamText(const Request &request, const std::string &text, bool isThinking,
+                            int &tokens, Clock::time_point started, Lock &lock)
+{
+    for (std::size_t at = 0; at < text.size();) {
+        m_changed.wait(lock,
+                       [&] { return !m_allowed || *m_allowed > 0 || isCancelled(request.id); });
+        if (isCancelled(request.id))
+            return false;
+        if (m_script.tokensPerSecond > 0) {
+            const std::chrono::duration<double> due((tokens + 1) / m_script.tokensPerSecond);
+            if (!waitUntil(started + std::chrono::duration_cast<Clock::duration>(due), request.id,
+                           lock))
+                return false;
+        }
+        const std::size_t length = tokenLength(text, at);
+        std::string piece = text.substr(at, length);
+        at += length;
+        ++tokens;
+        ++m_stats.decodedTokens;
+        ++m_stats.usedTokens;
+        const double passed = seconds(Clock::now() - started);
+        m_stats.decodeTokensPerSecond = passed > 0 ? tokens / passed : 0;
+        if (m_allowed)
+            --*m_allowed;
+        lock.unlock();
+        if (isThinking)
+            request.sink(request.id, engine::ThinkingDelta { std::move(piece), 1 });
+        else
+            request.sink(request.id, engine::TextDelta { std::move(piece), 1 });
+        lock.lock();
+        ++m_emitted;
+    }
+    return true;
+}
+
+void FakeEngine::finish(const Request &request, engine::FinishReason reason, int tokens,
+                        int reasoning, Clock::time_point submitted, Clock::time_point firstToken,
+                        Lock &lock)
+{
+    engine::Finished finished;
+    finished.reason = reason;
+    finished.usage.promptTokens = request.promptTokens;
+    finished.usage.completionTokens = tokens;
+    finished.usage.reasoningTokens = std::min(reasoning, tokens);
+    finished.timings.timeToFirstTokenSeconds = seconds(firstToken - submitted);
+    finished.timings.prefillSeconds = seconds(firstToken - submitted);
+    finished.timings.decodeSeconds = seconds(Clock::now() - firstToken);
+    finished.tokens.assign(static_cast<std::size_t>(tokens), 1);
+    lock.unlock();
+    request.sink(request.id, finished);
+    lock.lock();
+}
+
+} // namespace firesteel::test

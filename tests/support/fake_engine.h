@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//
+// An Engine without a model: it answers from a script, on a thread of its own, at a given rate. The
+// Qt suites drive it step by step; the offline app and the GUI benchmark let it run. It keeps the
+// contract of engine/api/engine.h, order of events and errors included.
+#pragma once
+
+#include "engine/api/engine.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace firesteel::test {
+
+// What the model will say to one prompt.
+struct FakeAnswer
+{
+    std::string thinking; // skipped where the prompt asks for no thinking
+    std::string text;
+    engine::FinishReason reason = engine::FinishReason::Stop;
+    std::optional<engine::Error> failure; // instead of Finished
+};
+
+struct FakeScript
+{
+    std::vector<std::string> loadStages = { "Reading weights", "Allocating memory" };
+    std::chrono::milliseconds loadStageTime { 0 };
+    std::optional<engine::Error> loadError;
+    std::optional<engine::Error> prepareError;
+    std::optional<engine::Error> submitError;
+    std::string modelName = "Glimmer";
+    int contextTokens = 262'144;
+    std::chrono::milliseconds prefillTime { 0 };
+    double tokensPerSecond = 0; // 0: as fast as it can
+    std::function<FakeAnswer(const std::vector<engine::Message> &)>
+        answer; // unset: a short default
+};
+
+class FakeEngine : public engine::Engine
+{
+public:
+    explicit FakeEngine(FakeScript script = {});
+    ~FakeEngine() override;
+
+    void load(engine::LoadOptions options, engine::LoadSink sink) override;
+    void unload() override;
+    engine::Result<engine::Prompt> prepare(std::span<const engine::Message> messages,
+                                           std::span<const engine::Tool> tools,
+                                           const engine::PromptOptions &options) const override;
+    engine::Result<int> countTokens(std::string_view text) const override;
+    engine::Result<engine::RequestId> submit(engine::GenerationRequest request,
+                                             engine::EventSink sink) override;
+    void cancel(engine::RequestId id) override;
+    engine::EngineStats stats() const override;
+
+    // For tests. Any thread.
+    void setScript(FakeScript script);
+    void holdTokens(); // from now on only as many tokens as allowed come out
+    void allowTokens(int count); // adds to them
+    void releaseTokens(); // unlimited again
+    int emittedTokens() const;
+    int countedTexts() const; // calls of countTokens
+    std::vector<engine::Message> lastMessages() const;
+    engine::PromptOptions lastOptions() const;
+
+private:
+    struct Request
+    {
+        engine::RequestId id = 0;
+        FakeAnswer answer;
+        int promptTokens = 0;
+        engine::EventSink sink;
+    };
+    struct Load
+    {
+        engine::LoadOptions options;
+        engine::LoadSink sink;
+    };
+    using Lock = std::unique_lock<std::mutex>;
+    using Clock = std::chrono::steady_clock;
+
+    void run();
+    void runLoad(Load load, Lock &lock);
+    void runRequest(Request request, Lock &lock);
+    bool streamText(const Request &request, const std::string &text, bool isThinking, int &tokens,
+                    Clock::time_point started, Lock &lock);
+    bool waitUntil(Clock::time_point when, engine::RequestId id, Lock &lock);
+    bool isCancelled(engine::RequestId id) const;
+    void reportQueue(Lock &lock);
+    void finish(const Request &request, engine::FinishReason reason, int tokens, int reasoning,
+                Clock::time_point submitted, Clock::time_point firstToken, Lock &lock);
+
+    mutable std::mutex m_mutex;
+    std::condition_variable m_changed;
+    FakeScript m_script;
+    engine::EngineStats m_stats;
+    std::deque<Load> m_loads;
+    std::deque<Request> m_queue;
+    std::vector<engine::RequestId> m_cancelled;
+    mutable std::map<std::int32_t, FakeAnswer> m_prepared; // by the first token of the prompt
+    mutable std::int32_t m_lastPrepared = 0;
+    mutable std::vector<engine::Message> m_lastMessages;
+    mutable engine::PromptOptions m_lastOptions;
+    mutable int m_countedTexts = 0;
+    engine::RequestId m_lastId = 0;
+    engine::RequestId m_running = 0;
+    std::optional<int> m_allowed; // unset: unlimited
+    int m_emitted = 0;
+    bool m_isStopping = false;
+    std::thread m_thread; // last: uses everything above
+};
+
+} // namespace firesteel::test
