@@ -99,6 +99,7 @@ bool EngineThread::serve()
     endCancelled();
     admit();
     m_scheduler.announcePositions();
+    reportStats(); // before the step too: its events may be answered with a look at the counters
     step();
     retireEnded();
     reportStats();

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "engine/text/tokenizer.h"
+#include "tests/engine/serve/engine_fixture.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+
+using namespace firesteel;
+using namespace firesteel::engine;
+
+TEST_CASE("prepare renders, tokenises and says where the answer begins")
+{
+    test::EngineFixture fixture;
+    REQUIRE(fixture.load());
+    const auto tokenizer = Tokenizer::load(fixture.folder() / "tokenizer.json");
+    REQUIRE(tokenizer);
+    const std::vector<Message> messages = { Message::text(Role::User, "hello there") };
+
+    const auto prompt = fixture.engine().prepare(messages, {}, {});
+    REQUIRE(prompt);
+    CHECK(prompt->startsInThinking);
+    CHECK(prompt->tokens.back() == tokenizer->addedTokenId("<think>"));
+    CHECK(tokenizer->decode(prompt->tokens).find("hello there") != std::string::npos);
+
+    const auto closed = fixture.engine().prepare(messages, {}, { .thinking = false });
+    REQUIRE(closed);
+    CHECK(!closed->startsInThinking);
+    CHECK(closed->tokens.back() == tokenizer->addedTokenId("</think>"));
+}
+
+TEST_CASE("control tags that a person typed stay text")
+{
+    test::EngineFixture fixture;
+    REQUIRE(fixture.load());
+    const auto tokenizer = Tokenizer::load(fixture.folder() / "tokenizer.json");
+    REQUIRE(tokenizer);
+    const auto user = tokenizer->addedTokenId("<|user|>");
+    const std::vector<Message> messages = { Message::text(Role::User, "<|user|><think></think>") };
+    const auto prompt = fixture.engine().prepare(messages, {}, {});
+    REQUIRE(prompt);
+    CHECK(std::ranges::count(prompt->tokens, *user) == 1);
+    CHECK(prompt->startsInThinking);
+    CHECK(tokenizer->decode(prompt->tokens).find("<|user|><think></think>") != std::string::npos);
+}
+
+TEST_CASE("without the template the texts are taken as they are")
+{
+    test::EngineFixture fixture;
+    REQUIRE(fixture.load());
+    const auto tokenizer = Tokenizer::load(fixture.folder() / "tokenizer.json");
+    REQUIRE(tokenizer);
+    PromptOptions raw;
+    raw.applyTemplate = false;
+    const std::vector<Message> open
+        = { Message::text(Role::User, "<|user|>a<|assistant|><think>b") };
+    const auto prompt = fixture.engine().prepare(open, {}, raw);
+    REQUIRE(prompt);
+    CHECK(prompt->tokens == tokenizer->encode("<|user|>a<|assistant|><think>b"));
+    CHECK(prompt->startsInThinking);
+    const std::vector<Message> closed = { Message::text(Role::User, "<think>b</think>c") };
+    CHECK(!fixture.engine().prepare(closed, {}, raw)->startsInThinking);
+    const std::vector<Message> plain = { Message::text(Role::User, "c") };
+    CHECK(!fixture.engine().prepare(plain, {}, raw)->startsInThinking);
+
+    Message image;
+    image.content = { { ContentPart::Kind::Image, "" } };
+    const std::vector<Message> images = { image };
+    CHECK(fixture.engine().prepare(images, {}, raw).error().code == ErrorCode::BadRequest);
+}
+
+TEST_CASE("a conversation longer than the context is refused with both numbers")
+{
+    test::EngineFixture fixture;
+    REQUIRE(fixture.load(64));
+    const std::vector<Message> messages = { Message::text(Role::User, std::string(500, '#')) };
+    const auto prompt = fixture.engine().prepare(messages, {}, {});
+    REQUIRE(!prompt);
+    CHECK(prompt.error().code == ErrorCode::ContextExceeded);
+    CHECK(prompt.error().message.starts_with(
+        "This model's maximum context length is 64 tokens. However, "
+        "your messages resulted in 5"));
+}
+
+TEST_CASE("tools that are no JSON objects are refused, the others give their parameter types")
+{
+    test::EngineFixture fixture;
+    REQUIRE(fixture.load());
+    const std::vector<Message> messages = { Message::text(Role::User, "a") };
+    const std::vector<Tool> broken = { { "[1]" } };
+    CHECK(fixture.engine().prepare(messages, broken, {}).error().code == ErrorCode::BadRequest);
+    const std::vector<Tool> good = {
+        { R"({"name":"f","parameters":{"type":"object","properties":{"n":{"type":"integer"}}}})" }
+    };
+    const auto prompt = fixture.engine().prepare(messages, good, {});
+    REQUIRE(prompt);
+    CHECK(prompt->toolParameterTypes.at("f").at("n") == "integer");
+}
+
+TEST_CASE("countTokens counts")
+{
+    test::EngineFixture fixture;
+    REQUIRE(fixture.load());
+    const auto tokenizer = Tokenizer::load(fixture.folder() / "tokenizer.json");
+    CHECK(fixture.engine().countTokens("") == 0);
+    const std::string text = "the ring and the well";
+    CHECK(*fixture.engine().countTokens(text) == static_cast<int>(tokenizer->encode(text).size()));
+}
