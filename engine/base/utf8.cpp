@@ -2,14 +2,14 @@
 #include "engine/base/utf8.h"
 
 #include <simdjson.h>
-
 #include <utility>
 
 namespace firesteel::engine {
 
 namespace {
 
-// Appends `text` repaired; returns the length of an incomplete character at its end, which is not appended.
+// Appends `text` repaired; returns the length of an incomplete character at its end, which is not
+// appended.
 std::size_t appendRepaired(std::string &out, std::string_view text)
 {
     if (isValidUtf8(text)) {
@@ -20,7 +20,8 @@ std::size_t appendRepaired(std::string &out, std::string_view text)
         const Utf8Character character = firstUtf8Character(text);
         if (character.kind == Utf8Character::Kind::Incomplete)
             return text.size();
-        out += character.kind == Utf8Character::Kind::Valid ? text.substr(0, character.length) : kReplacementCharacter;
+        out += character.kind == Utf8Character::Kind::Valid ? text.substr(0, character.length)
+                                                            : kReplacementCharacter;
         text.remove_prefix(character.length);
     }
     return 0;
@@ -28,10 +29,7 @@ std::size_t appendRepaired(std::string &out, std::string_view text)
 
 } // namespace
 
-bool isValidUtf8(std::string_view text)
-{
-    return simdjson::validate_utf8(text);
-}
+bool isValidUtf8(std::string_view text) { return simdjson::validate_utf8(text); }
 
 std::string replaceInvalidUtf8(std::string_view text)
 {
@@ -42,7 +40,8 @@ std::string replaceInvalidUtf8(std::string_view text)
     return out;
 }
 
-// Well-formed byte sequences: Unicode 16, table 3-7. Only the second byte has bounds that depend on the first.
+// Well-formed byte sequences: Unicode 16, table 3-7. Only the second byte has bounds that depend on
+// the first.
 Utf8Character firstUtf8Character(std::string_view text)
 {
     using Kind = Utf8Character::Kind;
@@ -78,7 +77,8 @@ std::string Utf8Stream::push(std::string_view bytes)
 
 std::string Utf8Stream::finish()
 {
-    return std::exchange(m_pending, {}).empty() ? std::string() : std::string(kReplacementCharacter);
+    return std::exchange(m_pending, {}).empty() ? std::string()
+                                                : std::string(kReplacementCharacter);
 }
 
 } // namespace firesteel::engine

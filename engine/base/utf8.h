@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// UTF-8 checking and repair for text that comes from files, clients or token bytes. A byte sequence that is not UTF-8 becomes
-// one U+FFFD per maximal subpart (Unicode 16, section 3.9, U+FFFD substitution), as Python and Rust do it.
+// UTF-8 checking and repair for text that comes from files, clients or token bytes. A byte sequence
+// that is not UTF-8 becomes one U+FFFD per maximal subpart (Unicode 16, section 3.9, U+FFFD
+// substitution), as Python and Rust do it.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ struct Utf8Character
 {
     enum class Kind {
         Valid,
-        Invalid,    // `length` bytes stand for one U+FFFD
+        Invalid, // `length` bytes stand for one U+FFFD
         Incomplete, // the text ends inside a character that could still become valid
     };
     Kind kind = Kind::Valid;
@@ -30,7 +31,8 @@ struct Utf8Character
 };
 Utf8Character firstUtf8Character(std::string_view text);
 
-// Bytes in, whole characters out. The concatenated output is replaceInvalidUtf8() of the concatenated input however it is cut.
+// Bytes in, whole characters out. The concatenated output is replaceInvalidUtf8() of the
+// concatenated input however it is cut.
 class Utf8Stream
 {
 public:

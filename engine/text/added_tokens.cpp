@@ -20,7 +20,8 @@ AddedTokenMatcher::AddedTokenMatcher(std::vector<AddedToken> tokens)
     : m_tokens(std::move(tokens))
 {
     std::ranges::sort(m_tokens, [](const AddedToken &a, const AddedToken &b) {
-        return std::tuple(firstByte(a), b.content.size()) < std::tuple(firstByte(b), a.content.size());
+        return std::tuple(firstByte(a), b.content.size())
+            < std::tuple(firstByte(b), a.content.size());
     });
     for (std::uint32_t i = 0; i < m_tokens.size(); ++i) {
         auto &[begin, end] = m_byFirstByte[firstByte(m_tokens[i])];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds added tokens ("<think>") in text: at the leftmost place where one begins, the longest. Used by the tokenizer before
-// anything else looks at the text.
+// Finds added tokens ("<think>") in text: at the leftmost place where one begins, the longest. Used
+// by the tokenizer before anything else looks at the text.
 #pragma once
 
 #include <array>
@@ -18,7 +18,8 @@ struct AddedToken
     std::int32_t id = 0;
     std::string content;
     bool special = false;
-    // Matched in a second pass over what the others left; without a normaliser that is the flag's whole effect.
+    // Matched in a second pass over what the others left; without a normaliser that is the flag's
+    // whole effect.
     bool normalized = false;
 };
 
@@ -36,8 +37,9 @@ public:
     std::optional<Found> findFirst(std::string_view text) const;
 
 private:
-    std::vector<AddedToken> m_tokens;                          // by first byte, then longest first
-    std::array<std::pair<std::uint32_t, std::uint32_t>, 256> m_byFirstByte {}; // [begin, end) in m_tokens
+    std::vector<AddedToken> m_tokens; // by first byte, then longest first
+    std::array<std::pair<std::uint32_t, std::uint32_t>, 256>
+        m_byFirstByte {}; // [begin, end) in m_tokens
 };
 
 } // namespace firesteel::engine

@@ -11,13 +11,15 @@ namespace {
 constexpr std::size_t kAlphabetEnd = 256 + 68; // 68 bytes have no printable character of their own
 constexpr std::int16_t kNotInAlphabet = -1;
 
-// Code point -> byte. Printable Latin-1 stands for itself, the other bytes, in order, are U+0100 and up.
+// Code point -> byte. Printable Latin-1 stands for itself, the other bytes, in order, are U+0100
+// and up.
 constexpr auto kByteOf = [] {
     std::array<std::int16_t, kAlphabetEnd> table {};
     table.fill(kNotInAlphabet);
     std::size_t next = 256;
     for (std::int16_t byte = 0; byte < 256; ++byte) {
-        const bool printable = (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
+        const bool printable
+            = (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
         table[printable ? static_cast<std::size_t>(byte) : next++] = byte;
     }
     return table;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// GPT-2's alphabet: tokenizer files write each byte of a token as one printable character. Used when a tokenizer file is read.
+// GPT-2's alphabet: tokenizer files write each byte of a token as one printable character. Used
+// when a tokenizer file is read.
 #pragma once
 
 #include <optional>

@@ -86,7 +86,8 @@ std::vector<ToolResult> toolResults(std::span<const Message> run)
     return results;
 }
 
-// Puts results into the order of the calls they answer, if both have ids, all different, and each result has its call.
+// Puts results into the order of the calls they answer, if both have ids, all different, and each
+// result has its call.
 void sortByCalls(std::vector<ToolResult> &results, std::span<const ToolCall> calls)
 {
     std::map<std::string_view, std::size_t> order;
@@ -99,7 +100,8 @@ void sortByCalls(std::vector<ToolResult> &results, std::span<const ToolCall> cal
         if (!order.contains(result.id) || !answered.insert(result.id).second)
             return;
     }
-    std::ranges::sort(results, {}, [&order](const ToolResult &result) { return order.find(result.id)->second; });
+    std::ranges::sort(results, {},
+                      [&order](const ToolResult &result) { return order.find(result.id)->second; });
 }
 
 class ChatRenderer
@@ -140,15 +142,18 @@ private:
     void writeTools()
     {
         m_out.control("<|system|>");
-        m_out.text("\n# Tools\n\nYou may call one or more functions to assist with the user query.\n\n"
-                   "You are provided with function signatures within <tools></tools> XML tags:\n<tools>\n");
+        m_out.text(
+            "\n# Tools\n\nYou may call one or more functions to assist with the user query.\n\n"
+            "You are provided with function signatures within <tools></tools> XML "
+            "tags:\n<tools>\n");
         for (const ChatTool &tool : m_tools) {
             if (!tool.isDeferred) {
                 m_out.text(tool.line);
                 m_out.text("\n");
             }
         }
-        m_out.text("</tools>\n\nFor each function call, output the function name and arguments within the following XML "
+        m_out.text("</tools>\n\nFor each function call, output the function name and arguments "
+                   "within the following XML "
                    "format:\n");
         m_out.control("<tool_call>");
         m_out.text("{function-name}");
@@ -186,7 +191,8 @@ private:
         ChatSegments content = visible(message.content);
         SegmentWriter given;
         given.text(message.reasoning.value_or(""));
-        const ChatSegments reasoning = message.reasoning ? given.take() : takeInlineReasoning(content);
+        const ChatSegments reasoning
+            = message.reasoning ? given.take() : takeInlineReasoning(content);
         stripSegments(content);
         m_out.control("<|assistant|>");
         m_out.control(kThinkBegin);
@@ -204,7 +210,9 @@ private:
         m_out.text(name);
         for (std::size_t i = 0; i < arguments.items.size(); ++i) {
             const PromptJson &value = arguments.items[i];
-            writeArgument(arguments.keys[i], value.kind == PromptJson::Kind::String ? value.text : dumpPromptJson(value));
+            writeArgument(arguments.keys[i],
+                          value.kind == PromptJson::Kind::String ? value.text
+                                                                 : dumpPromptJson(value));
         }
         m_out.control("</tool_call>");
     }
@@ -222,8 +230,10 @@ private:
     void writeToolRun(std::size_t begin)
     {
         const std::span<const Message> rest = m_messages.subspan(begin);
-        const auto end = std::ranges::find_if(rest, [](const Message &message) { return message.role != Role::Tool; });
-        std::vector<ToolResult> results = toolResults(rest.first(static_cast<std::size_t>(end - rest.begin())));
+        const auto end = std::ranges::find_if(
+            rest, [](const Message &message) { return message.role != Role::Tool; });
+        std::vector<ToolResult> results
+            = toolResults(rest.first(static_cast<std::size_t>(end - rest.begin())));
         if (begin > 0 && m_messages[begin - 1].role == Role::Assistant)
             sortByCalls(results, m_messages[begin - 1].toolCalls);
         m_out.control("<|observation|>");
@@ -269,7 +279,8 @@ Result<std::vector<std::vector<PromptJson>>> parseCallArguments(std::span<const 
     std::vector<std::vector<PromptJson>> parsed(messages.size());
     for (std::size_t i = 0; i < messages.size(); ++i) {
         for (const ToolCall &call : messages[i].toolCalls) {
-            const std::string what = std::format("messages[{}].tool_calls[{}].arguments", i, parsed[i].size());
+            const std::string what
+                = std::format("messages[{}].tool_calls[{}].arguments", i, parsed[i].size());
             Result<PromptJson> json = parsePromptJson(call.argumentsJson, what);
             if (!json)
                 return std::unexpected(json.error());
@@ -290,14 +301,17 @@ Result<void> checkToolReferences(std::span<const Message> messages)
             ? refersToTools(message.content)
             : std::ranges::any_of(message.toolOutputs, refersToTools, &ToolOutput::content);
         if (message.role == Role::Tool && refers)
-            return fail(ErrorCode::BadRequest, std::format("messages[{}]: a tool reference, but the request has no tools", i));
+            return fail(
+                ErrorCode::BadRequest,
+                std::format("messages[{}]: a tool reference, but the request has no tools", i));
     }
     return {};
 }
 
 } // namespace
 
-Result<std::vector<ChatSegment>> renderChatSegments(std::span<const Message> messages, std::span<const Tool> tools,
+Result<std::vector<ChatSegment>> renderChatSegments(std::span<const Message> messages,
+                                                    std::span<const Tool> tools,
                                                     const PromptOptions &options)
 {
     auto parsedTools = parseChatTools(tools);
@@ -310,10 +324,12 @@ Result<std::vector<ChatSegment>> renderChatSegments(std::span<const Message> mes
         if (const auto checked = checkToolReferences(messages); !checked)
             return std::unexpected(checked.error());
     }
-    return ChatRenderer(messages, std::move(*parsedTools), std::move(*callArguments), options).render();
+    return ChatRenderer(messages, std::move(*parsedTools), std::move(*callArguments), options)
+        .render();
 }
 
-Result<std::string> renderChat(std::span<const Message> messages, std::span<const Tool> tools, const PromptOptions &options)
+Result<std::string> renderChat(std::span<const Message> messages, std::span<const Tool> tools,
+                               const PromptOptions &options)
 {
     return renderChatSegments(messages, tools, options).transform([](const ChatSegments &segments) {
         std::string text;
@@ -323,7 +339,8 @@ Result<std::string> renderChat(std::span<const Message> messages, std::span<cons
     });
 }
 
-std::vector<std::int32_t> encodeChat(const Tokenizer &tokenizer, std::span<const ChatSegment> segments)
+std::vector<std::int32_t> encodeChat(const Tokenizer &tokenizer,
+                                     std::span<const ChatSegment> segments)
 {
     std::vector<std::int32_t> ids;
     std::string text; // since the last control token

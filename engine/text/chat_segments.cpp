@@ -10,9 +10,10 @@ namespace firesteel::engine {
 namespace {
 
 // What str.isspace() is true for, beyond the ASCII characters below.
-constexpr auto kWideSpaces = std::to_array<std::string_view>({
-    "\u0085", "\u00A0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007",
-    "\u2008", "\u2009", "\u200A", "\u2028", "\u2029", "\u202F", "\u205F", "\u3000" });
+constexpr auto kWideSpaces = std::to_array<std::string_view>(
+    { "\u0085", "\u00A0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
+      "\u2006", "\u2007", "\u2008", "\u2009", "\u200A", "\u2028", "\u2029", "\u202F", "\u205F",
+      "\u3000" });
 
 bool isAsciiSpace(char c)
 {
@@ -25,7 +26,8 @@ std::size_t leadingSpace(std::string_view text)
         return 0;
     if (isAsciiSpace(text.front()))
         return 1;
-    const auto wide = std::ranges::find_if(kWideSpaces, [text](std::string_view space) { return text.starts_with(space); });
+    const auto wide = std::ranges::find_if(
+        kWideSpaces, [text](std::string_view space) { return text.starts_with(space); });
     return wide == kWideSpaces.end() ? 0 : wide->size();
 }
 
@@ -35,7 +37,8 @@ std::size_t trailingSpace(std::string_view text)
         return 0;
     if (isAsciiSpace(text.back()))
         return 1;
-    const auto wide = std::ranges::find_if(kWideSpaces, [text](std::string_view space) { return text.ends_with(space); });
+    const auto wide = std::ranges::find_if(
+        kWideSpaces, [text](std::string_view space) { return text.ends_with(space); });
     return wide == kWideSpaces.end() ? 0 : wide->size();
 }
 
@@ -49,7 +52,8 @@ struct Place
 std::optional<Place> findFirst(const ChatSegments &segments, std::string_view tag)
 {
     for (std::size_t i = 0; i < segments.size(); ++i) {
-        if (const std::size_t at = segments[i].text.find(tag); !segments[i].isControl && at != std::string::npos)
+        if (const std::size_t at = segments[i].text.find(tag);
+            !segments[i].isControl && at != std::string::npos)
             return Place { i, at };
     }
     return std::nullopt;
@@ -58,7 +62,8 @@ std::optional<Place> findFirst(const ChatSegments &segments, std::string_view ta
 std::optional<Place> findLast(const ChatSegments &segments, std::string_view tag)
 {
     for (std::size_t i = segments.size(); i-- > 0;) {
-        if (const std::size_t at = segments[i].text.rfind(tag); !segments[i].isControl && at != std::string::npos)
+        if (const std::size_t at = segments[i].text.rfind(tag);
+            !segments[i].isControl && at != std::string::npos)
             return Place { i, at };
     }
     return std::nullopt;
@@ -67,7 +72,8 @@ std::optional<Place> findLast(const ChatSegments &segments, std::string_view tag
 ChatSegments before(const ChatSegments &segments, Place place)
 {
     SegmentWriter out;
-    out.append(ChatSegments(segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(place.segment)));
+    out.append(ChatSegments(segments.begin(),
+                            segments.begin() + static_cast<std::ptrdiff_t>(place.segment)));
     out.text(std::string_view(segments[place.segment].text).substr(0, place.offset));
     return out.take();
 }
@@ -76,7 +82,8 @@ ChatSegments after(const ChatSegments &segments, Place place)
 {
     SegmentWriter out;
     out.text(std::string_view(segments[place.segment].text).substr(place.offset));
-    out.append(ChatSegments(segments.begin() + static_cast<std::ptrdiff_t>(place.segment) + 1, segments.end()));
+    out.append(ChatSegments(segments.begin() + static_cast<std::ptrdiff_t>(place.segment) + 1,
+                            segments.end()));
     return out.take();
 }
 

@@ -26,8 +26,9 @@ private:
     ChatSegments m_segments;
 };
 
-// Raw transcripts carry reasoning inside the answer's text. Where `content` has "</think>", cuts it down to what follows the
-// last one and returns what precedes the first, from the last "<think>" on.
+// Raw transcripts carry reasoning inside the answer's text. Where `content` has "</think>", cuts it
+// down to what follows the last one and returns what precedes the first, from the last "<think>"
+// on.
 ChatSegments takeInlineReasoning(ChatSegments &content);
 
 // Python's str.strip() over the joined text.

@@ -29,8 +29,8 @@ std::string toolLine(const PromptJson &function)
     return line + "}";
 }
 
-// Adds the type names that `schema` allows: "type" as a string or list, the branches of anyOf and oneOf, else the kind of the
-// enumerated values as far as they are strings.
+// Adds the type names that `schema` allows: "type" as a string or list, the branches of anyOf and
+// oneOf, else the kind of the enumerated values as far as they are strings.
 void collectTypes(const PromptJson &schema, std::set<std::string> &types)
 {
     if (const PromptJson *type = schema.find("type")) {
@@ -48,7 +48,8 @@ void collectTypes(const PromptJson &schema, std::set<std::string> &types)
     }
     const PromptJson *values = schema.find("enum");
     if (values != nullptr && !values->items.empty()
-        && std::ranges::all_of(values->items, [](const PromptJson &value) { return value.kind == Kind::String; }))
+        && std::ranges::all_of(values->items,
+                               [](const PromptJson &value) { return value.kind == Kind::String; }))
         types.insert("string");
 }
 
@@ -76,7 +77,8 @@ Result<std::vector<ChatTool>> parseChatTools(std::span<const Tool> tools)
         entry.function = function != nullptr ? PromptJson(*function) : std::move(*json);
         if (entry.function.kind != Kind::Object)
             return fail(ErrorCode::BadRequest, std::format("{}: expected a JSON object", what));
-        if (const PromptJson *name = entry.function.find("name"); name != nullptr && name->kind == Kind::String)
+        if (const PromptJson *name = entry.function.find("name");
+            name != nullptr && name->kind == Kind::String)
             entry.name = name->text;
         const PromptJson *deferred = entry.function.find("defer_loading");
         entry.isDeferred = deferred != nullptr && deferred->isTruthy();
@@ -85,7 +87,8 @@ Result<std::vector<ChatTool>> parseChatTools(std::span<const Tool> tools)
     return parsed;
 }
 
-Result<std::map<std::string, std::map<std::string, std::string>>> toolParameterTypes(std::span<const Tool> tools)
+Result<std::map<std::string, std::map<std::string, std::string>>>
+toolParameterTypes(std::span<const Tool> tools)
 {
     const auto parsed = parseChatTools(tools);
     if (!parsed)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The tools of a request as the chat format needs them: parsed once, with the line that stands for each in the prompt.
+// The tools of a request as the chat format needs them: parsed once, with the line that stands for
+// each in the prompt.
 #pragma once
 
 #include "engine/api/error.h"
@@ -16,8 +17,8 @@ namespace firesteel::engine {
 struct ChatTool
 {
     PromptJson function; // the inner object
-    std::string name;    // "" when it has none
-    std::string line;    // its JSON in the prompt, without defer_loading and strict
+    std::string name; // "" when it has none
+    std::string line; // its JSON in the prompt, without defer_loading and strict
     bool isDeferred = false; // shown only where a tool result refers to it
 };
 

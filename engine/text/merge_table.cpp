@@ -10,13 +10,15 @@ namespace firesteel::engine {
 
 namespace {
 
-constexpr std::uint64_t kEmpty = std::numeric_limits<std::uint64_t>::max(); // no pair: ids are not negative
+constexpr std::uint64_t kEmpty
+    = std::numeric_limits<std::uint64_t>::max(); // no pair: ids are not negative
 constexpr std::uint32_t kEnd = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int32_t kMergedAway = -1;
 
 std::uint64_t pairOf(std::int32_t left, std::int32_t right)
 {
-    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 | static_cast<std::uint32_t>(right);
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32
+        | static_cast<std::uint32_t>(right);
 }
 
 // std::*_heap keep the greatest in front; the next merge is the least by (rank, position).
@@ -50,7 +52,8 @@ const MergeTable::Merge *MergeTable::find(std::int32_t left, std::int32_t right)
 
 void MergeTable::grow(std::size_t slotCount)
 {
-    const std::vector<Slot> old = std::exchange(m_slots, std::vector<Slot>(slotCount, Slot { kEmpty, {} }));
+    const std::vector<Slot> old
+        = std::exchange(m_slots, std::vector<Slot>(slotCount, Slot { kEmpty, {} }));
     m_shift = 64U - static_cast<unsigned>(std::countr_zero(slotCount));
     for (const Slot &slot : old) {
         if (slot.pair != kEmpty)
@@ -58,7 +61,8 @@ void MergeTable::grow(std::size_t slotCount)
     }
 }
 
-// Where `pair` is, or the free slot where it would go. Multiplicative hashing (Knuth, TAOCP 3, 6.4) with the golden ratio.
+// Where `pair` is, or the free slot where it would go. Multiplicative hashing (Knuth, TAOCP 3, 6.4)
+// with the golden ratio.
 std::size_t MergeTable::slotOf(std::uint64_t pair) const
 {
     const std::size_t mask = m_slots.size() - 1;
@@ -78,7 +82,8 @@ void MergeTable::offer(Scratch &scratch, std::uint32_t position) const
         scratch.heap.push_back({ merge->rank, position, left.id, right });
 }
 
-void MergeTable::merge(std::span<const std::int32_t> ids, Scratch &scratch, std::vector<std::int32_t> &out) const
+void MergeTable::merge(std::span<const std::int32_t> ids, Scratch &scratch,
+                       std::vector<std::int32_t> &out) const
 {
     auto &symbols = scratch.symbols;
     auto &heap = scratch.heap;
@@ -102,7 +107,8 @@ void MergeTable::merge(std::span<const std::int32_t> ids, Scratch &scratch, std:
         std::ranges::pop_heap(heap, kLater);
         heap.pop_back();
         Scratch::Symbol &left = symbols[candidate.position];
-        if (left.id != candidate.left || left.next == kEnd || symbols[left.next].id != candidate.right)
+        if (left.id != candidate.left || left.next == kEnd
+            || symbols[left.next].id != candidate.right)
             continue; // one side has been merged meanwhile
         Scratch::Symbol &right = symbols[left.next];
         left.id = find(candidate.left, candidate.right)->result;

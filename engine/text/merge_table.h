@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The merges of a byte-pair encoding and their application: the pair of lowest rank first, the leftmost of equals. Works in
-// O(n log n), so that a megabyte without a word border costs no more per byte than prose. Used by the tokenizer.
+// The merges of a byte-pair encoding and their application: the pair of lowest rank first, the
+// leftmost of equals. Works in O(n log n), so that a megabyte without a word border costs no more
+// per byte than prose. Used by the tokenizer.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,8 @@ public:
     const Merge *find(std::int32_t left, std::int32_t right) const;
 
     // Appends to `out` what remains of `symbols` (fewer than 2^32) after all merges.
-    void merge(std::span<const std::int32_t> symbols, Scratch &scratch, std::vector<std::int32_t> &out) const;
+    void merge(std::span<const std::int32_t> symbols, Scratch &scratch,
+               std::vector<std::int32_t> &out) const;
 
 private:
     struct Slot

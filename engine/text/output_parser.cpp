@@ -39,7 +39,8 @@ OutputParser::OutputParser(const Tokenizer &tokenizer, Options options)
     , m_state(m_options.startsInThinking ? State::Thinking : State::Content)
     , m_stops(m_options.stop)
 {
-    const auto id = [&tokenizer](std::string_view tag) { return tokenizer.addedTokenId(tag).value_or(-1); };
+    const auto id
+        = [&tokenizer](std::string_view tag) { return tokenizer.addedTokenId(tag).value_or(-1); };
     m_tags = { id("<think>"),   id("</think>"),   id("<tool_call>"), id("</tool_call>"),
                id("<arg_key>"), id("</arg_key>"), id("<arg_value>"), id("</arg_value>") };
 }
@@ -82,7 +83,8 @@ void OutputParser::consume(std::int32_t id)
     addText(m_characters.push(m_tokenizer.tokenBytes(id)));
 }
 
-// True when `id` is a tag that means something here. Elsewhere the same tag is text: a model may write about its own format.
+// True when `id` is a tag that means something here. Elsewhere the same tag is text: a model may
+// write about its own format.
 bool OutputParser::consumeTag(std::int32_t id)
 {
     switch (m_state) {
@@ -97,7 +99,8 @@ bool OutputParser::consumeTag(std::int32_t id)
             startCall();
             return true;
         }
-        // With thinking switched off the prompt holds an empty block; a model may open one again all the same.
+        // With thinking switched off the prompt holds an empty block; a model may open one again
+        // all the same.
         if (id == m_tags.think && m_atStart) {
             enter(State::Thinking);
             return true;
@@ -245,14 +248,16 @@ void OutputParser::endCall()
     std::string name = trimmed(m_callName);
     if (name.empty())
         return;
-    m_pieces.emplace_back(ToolCallEvent { m_toolCallCount++, { newCallId(), std::move(name), dumpPromptJson(m_arguments) } });
+    m_pieces.emplace_back(ToolCallEvent {
+        m_toolCallCount++, { newCallId(), std::move(name), dumpPromptJson(m_arguments) } });
 }
 
 // A string parameter's text is taken as it is, anything else is JSON where it parses.
 PromptJson OutputParser::argumentValue(const std::string &key) const
 {
     std::string type;
-    if (const auto tool = m_options.toolParameterTypes.find(trimmed(m_callName)); tool != m_options.toolParameterTypes.end()) {
+    if (const auto tool = m_options.toolParameterTypes.find(trimmed(m_callName));
+        tool != m_options.toolParameterTypes.end()) {
         if (const auto parameter = tool->second.find(key); parameter != tool->second.end())
             type = parameter->second;
     }

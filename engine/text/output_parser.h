@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Generated token ids -> thinking text, answer text and tool calls (spec/chat-format.md section 6). Works on ids, so control
-// tags are never confused with text that looks like them; finds stop strings across token borders; emits whole UTF-8
-// characters only. Fed one id at a time or many (a speculative step), the output is the same.
+// Generated token ids -> thinking text, answer text and tool calls (spec/chat-format.md section 6).
+// Works on ids, so control tags are never confused with text that looks like them; finds stop
+// strings across token borders; emits whole UTF-8 characters only. Fed one id at a time or many (a
+// speculative step), the output is the same.
 #pragma once
 
 #include "engine/api/event.h"
@@ -37,7 +38,7 @@ public:
 
     enum class Status {
         Running,
-        EndOfTurn,  // an eos id was consumed
+        EndOfTurn, // an eos id was consumed
         StopString, // a stop string was found; it and everything after it are dropped
     };
 
@@ -47,12 +48,15 @@ public:
     struct Outcome
     {
         Status status = Status::Running;
-        int consumed = 0; // ids of `tokens` that belong to the output; the rest must be discarded (and rolled back)
+        int consumed = 0; // ids of `tokens` that belong to the output; the rest must be discarded
+                          // (and rolled back)
         std::vector<Piece> pieces;
     };
-    Outcome push(std::span<const std::int32_t> tokens); // consumes nothing once the status is no longer Running
+    Outcome push(std::span<const std::int32_t>
+                     tokens); // consumes nothing once the status is no longer Running
 
-    // Text held back (a possible stop string's beginning, an incomplete character as U+FFFD). An unfinished call is dropped.
+    // Text held back (a possible stop string's beginning, an incomplete character as U+FFFD). An
+    // unfinished call is dropped.
     std::vector<Piece> finish();
 
     int toolCallCount() const { return m_toolCallCount; }
@@ -99,7 +103,7 @@ private:
     int m_reasoningTokens = 0;
 
     StopMatcher m_stops;
-    std::string m_leadingSpace;  // before any other content; dropped when a call follows
+    std::string m_leadingSpace; // before any other content; dropped when a call follows
     bool m_contentBegun = false; // in this stretch of content
 
     // The call being read.

@@ -2,12 +2,11 @@
 #include "engine/text/pre_tokenizer.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
-
 #include <algorithm>
 #include <array>
 #include <format>
 #include <limits>
+#include <pcre2.h>
 #include <utility>
 
 namespace firesteel::engine {
@@ -34,10 +33,12 @@ std::string messageOf(int error)
     return reinterpret_cast<const char *>(text.data());
 }
 
-// PCRE2 takes U+180E for a space (\s, \h) as Unicode did before version 6.3; the reference does not. The pattern is shown a
-// character of the same size and of the category that U+180E has today (Cf).
+// PCRE2 takes U+180E for a space (\s, \h) as Unicode did before version 6.3; the reference does
+// not. The pattern is shown a character of the same size and of the category that U+180E has today
+// (Cf).
 constexpr std::string_view kVowelSeparator = "\xE1\xA0\x8E"; // U+180E
-constexpr std::string_view kZeroWidthSpace = "\xE2\x80\x8B"; // U+200B, not a space in Unicode's terms
+constexpr std::string_view kZeroWidthSpace
+    = "\xE2\x80\x8B"; // U+200B, not a space in Unicode's terms
 
 } // namespace
 
@@ -49,7 +50,8 @@ struct PreTokenizer::Code
 struct PreTokenizer::Walk::Match
 {
     std::unique_ptr<pcre2_match_context, Free> context { pcre2_match_context_create(nullptr) };
-    std::unique_ptr<pcre2_jit_stack, Free> stack { pcre2_jit_stack_create(kJitStackStart, kJitStackLimit, nullptr) };
+    std::unique_ptr<pcre2_jit_stack, Free> stack { pcre2_jit_stack_create(
+        kJitStackStart, kJitStackLimit, nullptr) };
     std::unique_ptr<pcre2_match_data, Free> data;
 };
 
@@ -61,19 +63,22 @@ Result<PreTokenizer> PreTokenizer::compile(std::string_view pattern, std::string
     if (pattern.size() > kMaxPatternBytes)
         return bad(std::format("the pattern is longer than {} bytes", kMaxPatternBytes));
 
-    const std::unique_ptr<pcre2_compile_context, Free> context(pcre2_compile_context_create(nullptr));
+    const std::unique_ptr<pcre2_compile_context, Free> context(
+        pcre2_compile_context_create(nullptr));
     int error = 0;
     PCRE2_SIZE offset = 0;
     std::unique_ptr<pcre2_code, Free> code(pcre2_compile(
         reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
         PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &offset, context.get()));
     if (code == nullptr)
-        return bad(std::format("not a regular expression: {} at byte {}", messageOf(error), offset));
+        return bad(
+            std::format("not a regular expression: {} at byte {}", messageOf(error), offset));
     std::uint32_t matchesEmpty = 0;
     pcre2_pattern_info(code.get(), PCRE2_INFO_MATCHEMPTY, &matchesEmpty);
     if (matchesEmpty != 0)
         return bad("the pattern must not match the empty string");
-    // Without JIT (a hardened system may forbid executable memory) the interpreter gives the same result, more slowly.
+    // Without JIT (a hardened system may forbid executable memory) the interpreter gives the same
+    // result, more slowly.
     pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);
     return PreTokenizer(std::make_unique<const Code>(std::move(code)));
 }
@@ -91,7 +96,8 @@ PreTokenizer::Walk::Walk(const PreTokenizer &preTokenizer)
     : m_preTokenizer(preTokenizer)
     , m_match(std::make_unique<Match>())
 {
-    m_match->data.reset(pcre2_match_data_create_from_pattern(preTokenizer.m_code->code.get(), nullptr));
+    m_match->data.reset(
+        pcre2_match_data_create_from_pattern(preTokenizer.m_code->code.get(), nullptr));
     pcre2_jit_stack_assign(m_match->context.get(), nullptr, m_match->stack.get());
 }
 
@@ -110,8 +116,8 @@ void PreTokenizer::Walk::start(std::string_view text)
     m_position = 0;
     m_matchBegin = 0;
     m_matchEnd = 0;
-    // A run of white space is scanned back one character at a time, each counting as a step: the limit grows with the text,
-    // so that only a pattern with runaway backtracking meets it.
+    // A run of white space is scanned back one character at a time, each counting as a step: the
+    // limit grows with the text, so that only a pattern with runaway backtracking meets it.
     constexpr std::size_t kMaxLimit = std::numeric_limits<std::uint32_t>::max();
     const std::size_t limit = std::min(kMaxLimit, 1'000'000 + 8 * text.size());
     pcre2_set_match_limit(m_match->context.get(), static_cast<std::uint32_t>(limit));
@@ -128,13 +134,14 @@ std::string_view PreTokenizer::Walk::next()
     return m_text.substr(begin, m_position - begin);
 }
 
-// Sets the match at or after m_position. Where there is none, or a pattern exceeds PCRE2's limits, the rest of the text is
-// one piece.
+// Sets the match at or after m_position. Where there is none, or a pattern exceeds PCRE2's limits,
+// the rest of the text is one piece.
 void PreTokenizer::Walk::findMatch()
 {
-    const int count = pcre2_match(m_preTokenizer.m_code->code.get(), reinterpret_cast<PCRE2_SPTR>(m_subject.data()),
-                                  m_subject.size(), m_position, PCRE2_NO_UTF_CHECK, m_match->data.get(),
-                                  m_match->context.get());
+    const int count
+        = pcre2_match(m_preTokenizer.m_code->code.get(),
+                      reinterpret_cast<PCRE2_SPTR>(m_subject.data()), m_subject.size(), m_position,
+                      PCRE2_NO_UTF_CHECK, m_match->data.get(), m_match->context.get());
     const PCRE2_SIZE *const bounds = pcre2_get_ovector_pointer(m_match->data.get());
     if (count > 0 && bounds[0] >= m_position && bounds[1] > bounds[0]) {
         m_matchBegin = bounds[0];

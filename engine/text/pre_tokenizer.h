@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Cuts text into pre-tokens, the pieces within which merges happen: every match of the tokenizer file's pattern and every
-// stretch between two matches. PCRE2 with JIT where the system allows it.
+// Cuts text into pre-tokens, the pieces within which merges happen: every match of the tokenizer
+// file's pattern and every stretch between two matches. PCRE2 with JIT where the system allows it.
 #pragma once
 
 #include "engine/api/error.h"
@@ -33,7 +33,7 @@ public:
         ~Walk();
 
         void start(std::string_view text); // valid UTF-8; must outlive its pieces
-        std::string_view next();           // empty at the end
+        std::string_view next(); // empty at the end
 
     private:
         struct Match;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "engine/text/prompt_json.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <format>
+#include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <utility>
 
@@ -18,12 +17,16 @@ using Kind = PromptJson::Kind;
 
 constexpr std::size_t kMaxDepth = 256; // bounds the recursion of whoever walks a value
 
-// Python's repr(float): the shortest digits that read back equal, an exponent below 1e-4 and from 1e16 on.
+// Python's repr(float): the shortest digits that read back equal, an exponent below 1e-4 and from
+// 1e16 on.
 std::string spellFloat(double value)
 {
     std::array<char, 32> buffer {};
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific).ptr;
-    const std::string scientific(buffer.data(), end); // -d.ddde-XX, at least two digits of exponent like Python's
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                   std::chars_format::scientific)
+                         .ptr;
+    const std::string scientific(buffer.data(),
+                                 end); // -d.ddde-XX, at least two digits of exponent like Python's
     const std::size_t e = scientific.find('e');
     const int exponent = std::stoi(scientific.substr(e + 1));
     if (exponent < -4 || exponent >= 16)
@@ -49,15 +52,27 @@ public:
     std::string error;
 
     bool null() override { return put({ Kind::Null, "null", {}, {} }); }
-    bool boolean(bool value) override { return put({ Kind::Boolean, value ? "true" : "false", {}, {} }); }
-    bool number_integer(number_integer_t value) override { return put({ Kind::Number, std::to_string(value), {}, {} }); }
-    bool number_unsigned(number_unsigned_t value) override { return put({ Kind::Number, std::to_string(value), {}, {} }); }
+    bool boolean(bool value) override
+    {
+        return put({ Kind::Boolean, value ? "true" : "false", {}, {} });
+    }
+    bool number_integer(number_integer_t value) override
+    {
+        return put({ Kind::Number, std::to_string(value), {}, {} });
+    }
+    bool number_unsigned(number_unsigned_t value) override
+    {
+        return put({ Kind::Number, std::to_string(value), {}, {} });
+    }
     bool number_float(number_float_t value, const string_t &source) override
     {
         const bool isBigInteger = source.find_first_of(".eE") == std::string::npos;
         return put({ Kind::Number, isBigInteger ? source : spellFloat(value), {}, {} });
     }
-    bool string(string_t &value) override { return put({ Kind::String, std::move(value), {}, {} }); }
+    bool string(string_t &value) override
+    {
+        return put({ Kind::String, std::move(value), {}, {} });
+    }
     bool binary(binary_t & /*value*/) override { return false; }
     bool start_object(std::size_t /*size*/) override { return open(Kind::Object); }
     bool start_array(std::size_t /*size*/) override { return open(Kind::Array); }
@@ -72,7 +87,8 @@ public:
         dropRepeatedKeys(m_open.back());
         return close();
     }
-    bool parse_error(std::size_t position, const std::string & /*token*/, const nlohmann::detail::exception & /*e*/) override
+    bool parse_error(std::size_t position, const std::string & /*token*/,
+                     const nlohmann::detail::exception & /*e*/) override
     {
         error = std::format("not JSON, at byte {}", position);
         return false;

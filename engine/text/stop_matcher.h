@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds stop strings in streamed text, however it is cut, and holds back what may become one. The first to be complete wins;
-// of several complete at the same byte, the longest. Used by OutputParser.
+// Finds stop strings in streamed text, however it is cut, and holds back what may become one. The
+// first to be complete wins; of several complete at the same byte, the longest. Used by
+// OutputParser.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +23,15 @@ public:
         bool found = false;
     };
     Output push(std::string_view text); // whole UTF-8 characters
-    std::string release();              // what is held back; matching starts afresh
+    std::string release(); // what is held back; matching starts afresh
 
 private:
     // Knuth, Morris, Pratt (1977): one step per byte whatever the text.
     struct Pattern
     {
         std::string text;
-        std::vector<std::size_t> border; // of each prefix: its longest proper suffix that is a prefix too
+        std::vector<std::size_t>
+            border; // of each prefix: its longest proper suffix that is a prefix too
         std::size_t matched = 0;
 
         void step(char byte);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Ids in, one at a time; text out in whole characters. The concatenated output is Tokenizer::decode() of all the ids.
+// Ids in, one at a time; text out in whole characters. The concatenated output is
+// Tokenizer::decode() of all the ids.
 #pragma once
 
 #include "engine/base/utf8.h"
@@ -23,7 +24,8 @@ public:
 
     std::string push(std::int32_t id)
     {
-        return m_skipSpecial && m_tokenizer.isSpecial(id) ? std::string() : m_text.push(m_tokenizer.tokenBytes(id));
+        return m_skipSpecial && m_tokenizer.isSpecial(id) ? std::string()
+                                                          : m_text.push(m_tokenizer.tokenBytes(id));
     }
     std::string finish() { return m_text.finish(); }
 

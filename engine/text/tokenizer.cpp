@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "engine/text/tokenizer.h"
 
+#include "engine/base/mapped_file.h"
 #include "engine/base/utf8.h"
 #include "engine/text/tokenizer_file.h"
 
 #include <array>
-#include <format>
-#include <fstream>
-#include <iterator>
+#include <cstddef>
 #include <map>
 #include <utility>
 
@@ -18,11 +17,11 @@ struct Tokenizer::Impl
     explicit Impl(TokenizerFile parsed);
 
     TokenizerFile file;
-    AddedTokenMatcher literalMatcher;    // looks at the text first
+    AddedTokenMatcher literalMatcher; // looks at the text first
     AddedTokenMatcher normalizedMatcher; // then at what is left
     std::array<std::int32_t, 256> byteIds {};
     std::map<std::string, std::int32_t, std::less<>> addedIds;
-    std::vector<bool> added;   // by id
+    std::vector<bool> added; // by id
     std::vector<bool> special; // by id
 };
 
@@ -39,7 +38,8 @@ std::vector<AddedToken> selectNormalized(const std::vector<AddedToken> &tokens, 
 }
 
 // Calls onText(piece) and onToken(id) in text order.
-void splitAtAddedTokens(std::string_view text, const AddedTokenMatcher &matcher, const auto &onText, const auto &onToken)
+void splitAtAddedTokens(std::string_view text, const AddedTokenMatcher &matcher, const auto &onText,
+                        const auto &onToken)
 {
     while (const auto found = matcher.findFirst(text)) {
         onText(text.substr(0, found->position));
@@ -53,7 +53,8 @@ void splitAtAddedTokens(std::string_view text, const AddedTokenMatcher &matcher,
 class OrdinaryEncoder
 {
 public:
-    OrdinaryEncoder(const TokenizerFile &file, const std::array<std::int32_t, 256> &byteIds, std::vector<std::int32_t> &out)
+    OrdinaryEncoder(const TokenizerFile &file, const std::array<std::int32_t, 256> &byteIds,
+                    std::vector<std::int32_t> &out)
         : m_file(file)
         , m_byteIds(byteIds)
         , m_walk(file.preTokenizer)
@@ -129,14 +130,11 @@ Tokenizer::~Tokenizer() = default;
 
 Result<Tokenizer> Tokenizer::load(const std::filesystem::path &tokenizerJson)
 {
-    std::error_code error;
-    if (!std::filesystem::exists(tokenizerJson, error))
-        return fail(ErrorCode::NotFound, std::format("{}: no such file", tokenizerJson.string()));
-    std::ifstream stream(tokenizerJson, std::ios::binary);
-    std::string json(std::istreambuf_iterator<char>(stream), {});
-    if (!stream.is_open() || stream.bad() || !std::filesystem::is_regular_file(tokenizerJson, error))
-        return fail(ErrorCode::Io, std::format("{}: cannot be read", tokenizerJson.string()));
-    return parse(json, tokenizerJson.string());
+    return MappedFile::open(tokenizerJson).and_then([&](const MappedFile &file) {
+        const std::span<const std::byte> bytes = file.bytes();
+        return parse({ reinterpret_cast<const char *>(bytes.data()), bytes.size() },
+                     tokenizerJson.string());
+    });
 }
 
 Result<Tokenizer> Tokenizer::parse(std::string_view json, std::string_view fileName)
@@ -199,14 +197,8 @@ bool Tokenizer::isSpecial(std::int32_t id) const
     return id >= 0 && id < size() && m_impl->special[static_cast<std::size_t>(id)];
 }
 
-bool Tokenizer::isMapped(std::int32_t id) const
-{
-    return !tokenBytes(id).empty();
-}
+bool Tokenizer::isMapped(std::int32_t id) const { return !tokenBytes(id).empty(); }
 
-int Tokenizer::size() const
-{
-    return m_impl->file.vocabulary.size();
-}
+int Tokenizer::size() const { return m_impl->file.vocabulary.size(); }
 
 } // namespace firesteel::engine

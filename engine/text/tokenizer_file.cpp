@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "engine/text/tokenizer_file.h"
 
+#include "engine/base/printable.h"
 #include "engine/text/byte_alphabet.h"
-
-#include <simdjson.h>
 
 #include <format>
 #include <optional>
+#include <simdjson.h>
 #include <string>
 #include <utility>
 
@@ -16,7 +16,8 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-// Thrown inside this file only: reading is a long chain of "must be", and each failure ends it with one line.
+// Thrown inside this file only: reading is a long chain of "must be", and each failure ends it with
+// one line.
 struct BadFile
 {
     std::string why;
@@ -27,14 +28,7 @@ struct BadFile
     throw BadFile { std::format("{}: {}", field, why) };
 }
 
-// What a message may quote of a file: at most 60 bytes, no control characters.
-std::string excerpt(std::string_view text)
-{
-    std::string out = "\"";
-    for (const char c : text.substr(0, 60))
-        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-    return out + (text.size() > 60 ? "...\"" : "\"");
-}
+std::string excerpt(std::string_view text) { return '"' + printable(text, 60) + '"'; }
 
 bool isAbsent(dom::element parent, std::string_view key)
 {
@@ -42,11 +36,13 @@ bool isAbsent(dom::element parent, std::string_view key)
     return parent[key].get(value) != simdjson::SUCCESS || value.is_null();
 }
 
-template <typename T> T require(dom::element parent, std::string_view path, std::string_view key, std::string_view what)
+template <typename T>
+T require(dom::element parent, std::string_view path, std::string_view key, std::string_view what)
 {
     T value;
     if (parent[key].get(value) != simdjson::SUCCESS)
-        refuse(path.empty() ? std::string(key) : std::format("{}.{}", path, key), std::format("expected {}", what));
+        refuse(path.empty() ? std::string(key) : std::format("{}.{}", path, key),
+               std::format("expected {}", what));
     return value;
 }
 
@@ -60,7 +56,8 @@ void requireType(dom::element parent, std::string_view path, std::string_view ex
 {
     const auto type = require<std::string_view>(parent, path, "type", "a string");
     if (type != expected)
-        refuse(path, std::format("type {} is not supported, only {}", excerpt(type), expected));
+        refuse(path,
+               std::format("type {} is not supported, only {}", excerpt(type), excerpt(expected)));
 }
 
 std::int32_t requireId(dom::element value, std::string_view field)
@@ -103,8 +100,8 @@ std::pair<std::string_view, std::string_view> mergeParts(dom::element entry, std
     dom::array pair;
     std::string_view left;
     std::string_view right;
-    if (entry.get(pair) == simdjson::SUCCESS && pair.size() == 2 && pair.at(0).get(left) == simdjson::SUCCESS
-        && pair.at(1).get(right) == simdjson::SUCCESS)
+    if (entry.get(pair) == simdjson::SUCCESS && pair.size() == 2
+        && pair.at(0).get(left) == simdjson::SUCCESS && pair.at(1).get(right) == simdjson::SUCCESS)
         return { left, right };
     refuse(std::format("model.merges[{}]", rank), "expected [\"a\", \"b\"] or \"a b\"");
 }
@@ -119,12 +116,14 @@ MergeTable readMerges(dom::element model, const Vocabulary &vocabulary)
         const auto find = [&](const std::string &bytes, std::string_view shown) {
             const std::int32_t id = vocabulary.find(bytes);
             if (id == Vocabulary::kNone)
-                refuse(std::format("model.merges[{}]", rank), std::format("{} is not in the vocabulary", excerpt(shown)));
+                refuse(std::format("model.merges[{}]", rank),
+                       std::format("{} is not in the vocabulary", excerpt(shown)));
             return id;
         };
         const std::string leftBytes = bytesOfAlphabet(left).value_or("");
         const std::string rightBytes = bytesOfAlphabet(right).value_or("");
-        const std::int32_t result = find(leftBytes + rightBytes, std::string(left) + std::string(right));
+        const std::int32_t result
+            = find(leftBytes + rightBytes, std::string(left) + std::string(right));
         merges.set(find(leftBytes, left), find(rightBytes, right), { rank, result });
         ++rank;
     }
@@ -135,9 +134,11 @@ void checkModel(dom::element model)
 {
     requireType(model, "model", "BPE");
     double dropout = 0;
-    if (!isAbsent(model, "dropout") && (model["dropout"].get(dropout) != simdjson::SUCCESS || dropout != 0))
+    if (!isAbsent(model, "dropout")
+        && (model["dropout"].get(dropout) != simdjson::SUCCESS || dropout != 0))
         refuse("model.dropout", "only null is supported");
-    for (const std::string_view key : { "unk_token", "continuing_subword_prefix", "end_of_word_suffix" }) {
+    for (const std::string_view key :
+         { "unk_token", "continuing_subword_prefix", "end_of_word_suffix" }) {
         std::string_view text;
         if (!isAbsent(model, key) && (model[key].get(text) != simdjson::SUCCESS || !text.empty()))
             refuse(std::format("model.{}", key), "only null is supported");
@@ -156,7 +157,8 @@ PreTokenizer readPreTokenizer(dom::element root)
     const auto steps = require<dom::array>(sequence, kField, "pretokenizers", "an array");
     dom::element split;
     dom::element bytes;
-    if (steps.size() != 2 || steps.at(0).get(split) != simdjson::SUCCESS || steps.at(1).get(bytes) != simdjson::SUCCESS)
+    if (steps.size() != 2 || steps.at(0).get(split) != simdjson::SUCCESS
+        || steps.at(1).get(bytes) != simdjson::SUCCESS)
         refuse("pre_tokenizer.pretokenizers", "expected a Split and a ByteLevel");
     requireType(split, kSplit, "Split");
     if (require<std::string_view>(split, kSplit, "behavior", "a string") != "Isolated")
@@ -168,7 +170,8 @@ PreTokenizer readPreTokenizer(dom::element root)
 
     const auto pattern = require<dom::element>(split, kSplit, "pattern", "an object");
     const std::string field = std::format("{}.pattern", kSplit);
-    auto compiled = PreTokenizer::compile(require<std::string_view>(pattern, field, "Regex", "a string"), field + ".Regex");
+    auto compiled = PreTokenizer::compile(
+        require<std::string_view>(pattern, field, "Regex", "a string"), field + ".Regex");
     if (!compiled)
         throw BadFile { compiled.error().message };
     return std::move(*compiled);
@@ -187,7 +190,8 @@ void checkOtherStages(dom::element root)
 AddedToken readAddedToken(dom::element entry, std::string_view field)
 {
     AddedToken token;
-    token.id = requireId(require<dom::element>(entry, field, "id", "a number"), std::format("{}.id", field));
+    token.id = requireId(require<dom::element>(entry, field, "id", "a number"),
+                         std::format("{}.id", field));
     token.content = require<std::string_view>(entry, field, "content", "a string");
     if (token.content.empty())
         refuse(std::format("{}.content", field), "must not be empty");
@@ -208,12 +212,18 @@ std::vector<AddedToken> readAddedTokens(dom::element root, Vocabulary &vocabular
         const std::string field = std::format("added_tokens[{}]", tokens.size());
         AddedToken token = readAddedToken(entry, field);
         if (seen.add(token.content, token.id) != Vocabulary::Added::Ok)
-            refuse(field, std::format("{} or its id {} occurs twice", excerpt(token.content), token.id));
-        // Decoding treats an added token like any other, so one made of the alphabet's characters stands for bytes.
+            refuse(field,
+                   std::format("{} or its id {} occurs twice", excerpt(token.content), token.id));
+        // Decoding treats an added token like any other, so one made of the alphabet's characters
+        // stands for bytes.
         const std::string bytes = bytesOfAlphabet(token.content).value_or(token.content);
         const std::int32_t known = vocabulary.find(bytes);
-        if (known == Vocabulary::kNone ? vocabulary.addHidden(bytes, token.id) != Vocabulary::Added::Ok : known != token.id)
-            refuse(field, std::format("{} with id {} contradicts model.vocab", excerpt(token.content), token.id));
+        if (known == Vocabulary::kNone
+                ? vocabulary.addHidden(bytes, token.id) != Vocabulary::Added::Ok
+                : known != token.id)
+            refuse(field,
+                   std::format("{} with id {} contradicts model.vocab", excerpt(token.content),
+                               token.id));
         tokens.push_back(std::move(token));
     }
     return tokens;
@@ -224,8 +234,10 @@ std::vector<AddedToken> readAddedTokens(dom::element root, Vocabulary &vocabular
 Result<TokenizerFile> readTokenizerFile(std::string_view json, std::string_view fileName)
 {
     const auto bad = [fileName](std::string_view why) {
-        return fail(ErrorCode::BadCheckpoint, std::format("{}: {}", fileName, why));
+        return fail(ErrorCode::BadCheckpoint, std::format("{}: {}", printable(fileName), why));
     };
+    if (json.empty())
+        return bad("not JSON: the file is empty");
     dom::parser parser;
     dom::element root;
     if (const auto error = parser.parse(json.data(), json.size()).get(root))
@@ -235,12 +247,13 @@ Result<TokenizerFile> readTokenizerFile(std::string_view json, std::string_view 
         checkModel(model);
         checkOtherStages(root);
         PreTokenizer preTokenizer = readPreTokenizer(root);
-        const bool ignoreMerges = !isAbsent(model, "ignore_merges") && require<bool>(model, "model", "ignore_merges", "true or false");
+        const bool ignoreMerges = !isAbsent(model, "ignore_merges")
+            && require<bool>(model, "model", "ignore_merges", "true or false");
         Vocabulary vocabulary = readVocabulary(model);
         MergeTable merges = readMerges(model, vocabulary);
         std::vector<AddedToken> addedTokens = readAddedTokens(root, vocabulary);
-        return TokenizerFile { std::move(vocabulary), std::move(merges), std::move(addedTokens), std::move(preTokenizer),
-                               ignoreMerges };
+        return TokenizerFile { std::move(vocabulary), std::move(merges), std::move(addedTokens),
+                               std::move(preTokenizer), ignoreMerges };
     } catch (const BadFile &file) {
         return bad(file.why);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads tokenizer.json (Hugging Face `tokenizers` 1.0 format) of a byte-level BPE and refuses, by name, every setting that
-// the tokenizer does not implement. Used by Tokenizer only.
+// Reads tokenizer.json (Hugging Face `tokenizers` 1.0 format) of a byte-level BPE and refuses, by
+// name, every setting that the tokenizer does not implement. Used by Tokenizer only.
 #pragma once
 
 #include "engine/api/error.h"

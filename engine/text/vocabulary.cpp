@@ -10,10 +10,7 @@ namespace firesteel::engine {
 
 namespace {
 
-std::size_t hashOf(std::string_view bytes)
-{
-    return std::hash<std::string_view> {}(bytes);
-}
+std::size_t hashOf(std::string_view bytes) { return std::hash<std::string_view> {}(bytes); }
 
 } // namespace
 
@@ -80,7 +77,8 @@ std::size_t Vocabulary::slotOf(std::string_view token, std::size_t hash) const
     const std::size_t mask = m_slots.size() - 1;
     std::size_t index = hash & mask;
     while (m_slots[index].id != kNone
-           && (m_slots[index].hash != static_cast<std::uint32_t>(hash) || bytes(m_slots[index].id) != token))
+           && (m_slots[index].hash != static_cast<std::uint32_t>(hash)
+               || bytes(m_slots[index].id) != token))
         index = (index + 1) & mask;
     return index;
 }

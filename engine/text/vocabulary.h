@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Token bytes <-> id of the base vocabulary, in one arena and one open hash table: 155k entries load in milliseconds and cost
-// a few megabytes. Used by the tokenizer and its file reader.
+// Token bytes <-> id of the base vocabulary, in one arena and one open hash table: 155k entries
+// load in milliseconds and cost a few megabytes. Used by the tokenizer and its file reader.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,11 @@ public:
     Added addHidden(std::string_view bytes, std::int32_t id);
 
     std::int32_t find(std::string_view bytes) const; // kNone when absent
-    std::string_view bytes(std::int32_t id) const;   // empty when unmapped
-    std::int32_t size() const { return static_cast<std::int32_t>(m_spans.size()); } // 1 + the highest id
+    std::string_view bytes(std::int32_t id) const; // empty when unmapped
+    std::int32_t size() const
+    {
+        return static_cast<std::int32_t>(m_spans.size());
+    } // 1 + the highest id
 
 private:
     struct Span

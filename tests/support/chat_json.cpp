@@ -53,7 +53,8 @@ std::vector<engine::ContentPart> contentFromJson(const ordered_json &content)
         }
         for (const auto &[name, kind] : kPartKinds) {
             if (stringOr(item, "type", "") == name)
-                parts.push_back({ kind, stringOr(item, kind == Kind::ToolReference ? "name" : "text", "") });
+                parts.push_back(
+                    { kind, stringOr(item, kind == Kind::ToolReference ? "name" : "text", "") });
         }
     }
     return parts;
@@ -62,7 +63,8 @@ std::vector<engine::ContentPart> contentFromJson(const ordered_json &content)
 engine::ToolCall callFromJson(const ordered_json &call)
 {
     const ordered_json &function = call.contains("function") ? call["function"] : call;
-    return { stringOr(call, "id", ""), stringOr(function, "name", ""), rawJson(function.at("arguments")) };
+    return { stringOr(call, "id", ""), stringOr(function, "name", ""),
+             rawJson(function.at("arguments")) };
 }
 
 engine::Role roleFromName(std::string_view name)
@@ -83,10 +85,12 @@ engine::Message messageFromJson(const ordered_json &json)
     engine::Message message;
     message.role = roleFromName(stringOr(json, "role", ""));
     const ordered_json content = json.value("content", ordered_json());
-    if (content.is_array() && !content.empty() && content[0].is_object() && content[0].contains("output")) {
+    if (content.is_array() && !content.empty() && content[0].is_object()
+        && content[0].contains("output")) {
         for (const ordered_json &entry : content) {
-            message.toolOutputs.push_back({ stringOr(entry, "tool_call_id", stringOr(entry, "id", "")),
-                                            contentFromJson(entry.value("output", ordered_json())) });
+            message.toolOutputs.push_back(
+                { stringOr(entry, "tool_call_id", stringOr(entry, "id", "")),
+                  contentFromJson(entry.value("output", ordered_json())) });
         }
     } else {
         message.content = contentFromJson(content);
@@ -124,7 +128,8 @@ engine::PromptOptions promptOptionsFromJson(const ordered_json &variables)
     engine::PromptOptions options;
     const std::string effort = stringOr(variables, "reasoning_effort", "max");
     if (effort == "low" || effort == "high")
-        options.effort = effort == "low" ? engine::ReasoningEffort::Low : engine::ReasoningEffort::High;
+        options.effort
+            = effort == "low" ? engine::ReasoningEffort::Low : engine::ReasoningEffort::High;
     options.clearThinking = variables.value("clear_thinking", false);
     options.thinking = variables.value("thinking", true);
     options.addGenerationPrompt = variables.value("add_generation_prompt", true);

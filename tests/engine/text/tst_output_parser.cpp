@@ -2,9 +2,8 @@
 #include "engine/text/output_parser.h"
 #include "tests/engine/text/text_fixture.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
+#include <doctest/doctest.h>
 #include <format>
 #include <random>
 #include <set>
@@ -25,11 +24,18 @@ constexpr std::int32_t kObservation = 6093;
 
 OutputParser::Options optionsWith(std::vector<std::string> stop = {}, bool startsInThinking = true)
 {
-    return { startsInThinking, std::move(stop), { kEndOfText, kUser, kObservation },
-             { { "get_weather", { { "city", "string" }, { "days", "integer" }, { "note", "string|null" }, { "any", "" } } } } };
+    return { startsInThinking,
+             std::move(stop),
+             { kEndOfText, kUser, kObservation },
+             { { "get_weather",
+                 { { "city", "string" },
+                   { "days", "integer" },
+                   { "note", "string|null" },
+                   { "any", "" } } } } };
 }
 
-// Everything a parser said, calls in writing and without their ids; text is marked where thinking and answer alternate.
+// Everything a parser said, calls in writing and without their ids; text is marked where thinking
+// and answer alternate.
 struct Said
 {
     std::string text;
@@ -80,7 +86,8 @@ Said parse(const Ids &ids, const OutputParser::Options &options, std::mt19937 *r
     OutputParser parser(testTokenizer(), options);
     Said said;
     for (std::size_t at = 0; at < ids.size();) {
-        const std::size_t count = random == nullptr ? 1 : std::min<std::size_t>(1 + (*random)() % 9, ids.size() - at);
+        const std::size_t count
+            = random == nullptr ? 1 : std::min<std::size_t>(1 + (*random)() % 9, ids.size() - at);
         const auto outcome = parser.push(std::span(ids).subspan(at, count));
         said.add(outcome.pieces);
         said.consumed += outcome.consumed;
@@ -113,7 +120,8 @@ TEST_CASE("thinking, answer and the end of the turn")
     CHECK(said.thinking == "I think.");
     CHECK(said.answer == "Hello!");
     CHECK(said.status == Status::EndOfTurn);
-    CHECK(said.consumed == static_cast<int>(testTokenizer().encode("I think.</think>Hello!<|user|>").size()));
+    CHECK(said.consumed
+          == static_cast<int>(testTokenizer().encode("I think.</think>Hello!<|user|>").size()));
     CHECK(said.deltaTokens == said.consumed - 1);
 }
 
@@ -133,7 +141,8 @@ TEST_CASE("a leading <think> is dropped, a later one is text")
 TEST_CASE("thinking off starts in the answer")
 {
     const auto options = optionsWith({}, false);
-    CHECK(parse("Hello <think> is a tag, </think> too", options).text == "[A]Hello <think> is a tag, </think> too");
+    CHECK(parse("Hello <think> is a tag, </think> too", options).text
+          == "[A]Hello <think> is a tag, </think> too");
     CHECK(parse("</think>Hello", options).text == "[A]Hello");
     CHECK(parse("<think>hm</think>Hello", options).text == "[T]hm[A]Hello");
 }
@@ -149,19 +158,24 @@ TEST_CASE("reasoning tokens are counted")
 
 TEST_CASE("tool calls: typed values, several calls, none of the white space between tags")
 {
-    const Said said = parse("r</think>Let me look.\n<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>12</arg_value>"
-                            "<arg_key>days</arg_key><arg_value>2</arg_value></tool_call>\n<tool_call>noargs</tool_call>\n"
-                            "<|observation|>");
+    const Said said
+        = parse("r</think>Let me "
+                "look.\n<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>12</arg_value>"
+                "<arg_key>days</arg_key><arg_value>2</arg_value></tool_call>\n<tool_call>noargs</"
+                "tool_call>\n"
+                "<|observation|>");
     CHECK(said.thinking == "r");
     CHECK(said.answer == "Let me look.\n");
-    CHECK(said.calls == std::vector<std::string> { R"(get_weather{"city": "12", "days": 2})", "noargs{}" });
+    CHECK(said.calls
+          == std::vector<std::string> { R"(get_weather{"city": "12", "days": 2})", "noargs{}" });
     CHECK(said.status == Status::EndOfTurn);
 }
 
 TEST_CASE("argument values by schema type")
 {
     const auto value = [](std::string_view key, std::string_view text) {
-        const Said said = parse(std::format("</think><tool_call>get_weather<arg_key>{}</arg_key><arg_value>{}</arg_value></tool_call>",
+        const Said said = parse(std::format("</think><tool_call>get_weather<arg_key>{}</"
+                                            "arg_key><arg_value>{}</arg_value></tool_call>",
                                             key, text));
         REQUIRE(said.calls.size() == 1);
         const std::size_t prefix = std::string_view("get_weather{\"\": ").size() + key.size();
@@ -183,15 +197,19 @@ TEST_CASE("argument values by schema type")
 
 TEST_CASE("malformed calls")
 {
-    CHECK(parse("</think>a<tool_call>f<arg_key>k</arg_key><arg_value>v").text == "[A]a"); // unfinished
+    CHECK(parse("</think>a<tool_call>f<arg_key>k</arg_key><arg_value>v").text
+          == "[A]a"); // unfinished
     CHECK(parse("</think><tool_call>f<arg_key>k<|observation|>").text.empty());
     CHECK(parse("</think><tool_call> \n</tool_call>x").text == "[A]x"); // no name
     CHECK(parse("</think><tool_call>f<tool_call>g</tool_call>").text == "[C]g{}");
-    CHECK(parse("</think><tool_call>f<arg_key>k</arg_key><arg_value>1</tool_call>b").text == "[C]f{\"k\": 1}[A]b");
-    CHECK(parse("</think><tool_call>f<arg_key>k<arg_value>1</arg_value></tool_call>").text == "[C]f{\"k\": 1}");
+    CHECK(parse("</think><tool_call>f<arg_key>k</arg_key><arg_value>1</tool_call>b").text
+          == "[C]f{\"k\": 1}[A]b");
+    CHECK(parse("</think><tool_call>f<arg_key>k<arg_value>1</arg_value></tool_call>").text
+          == "[C]f{\"k\": 1}");
     CHECK(parse("</think><tool_call>f<arg_value>1</arg_value></tool_call>").text == "[C]f{}");
     CHECK(parse("</think><tool_call>f<arg_key>k</arg_key></tool_call>").text == "[C]f{}");
-    CHECK(parse("</think><tool_call>f<arg_key>k</arg_key><arg_value>1</arg_value><arg_key>j</arg_key><arg_value>2</arg_value>"
+    CHECK(parse("</think><tool_call>f<arg_key>k</arg_key><arg_value>1</arg_value><arg_key>j</"
+                "arg_key><arg_value>2</arg_value>"
                 "<arg_key>k</arg_key><arg_value>3</arg_value></tool_call>")
               .text
           == "[C]f{\"k\": 3, \"j\": 2}");
@@ -213,7 +231,10 @@ TEST_CASE("stop strings cross token borders and end the output")
 TEST_CASE("stop strings are not looked for inside thinking or calls, nor across them")
 {
     const auto options = optionsWith({ "STOP" });
-    CHECK(parse("STOP</think>a<tool_call>STOP<arg_key>STOP</arg_key><arg_value>STOP</arg_value></tool_call>b", options).text
+    CHECK(parse("STOP</think>a<tool_call>STOP<arg_key>STOP</arg_key><arg_value>STOP</arg_value></"
+                "tool_call>b",
+                options)
+              .text
           == "[T]STOP[A]a[C]STOP{\"STOP\": \"STOP\"}[A]b");
     CHECK(parse("x</think>ST<tool_call>f</tool_call>OP", options).text == "[T]x[A]ST[C]f{}[A]OP");
 }
@@ -249,7 +270,11 @@ TEST_CASE("call ids differ")
     std::set<std::string> ids;
     for (int i = 0; i < 3; ++i) {
         OutputParser parser(testTokenizer(), optionsWith());
-        for (const auto &piece : parser.push(testTokenizer().encode("</think><tool_call>f</tool_call><tool_call>f</tool_call>")).pieces)
+        for (const auto &piece :
+             parser
+                 .push(testTokenizer().encode(
+                     "</think><tool_call>f</tool_call><tool_call>f</tool_call>"))
+                 .pieces)
             ids.insert(std::get<ToolCallEvent>(piece).call.id);
     }
     CHECK(ids.size() == 6);
@@ -259,9 +284,11 @@ TEST_CASE("call ids differ")
 TEST_CASE("any split of a token stream gives the same output")
 {
     std::mt19937 random(3);
-    const Ids tags = testTokenizer().encode("<think></think><tool_call></tool_call><arg_key></arg_key><arg_value></arg_value>"
-                                            "</think><tool_call></tool_call><arg_key></arg_key><arg_value></arg_value>[MASK]<sop>");
-    const Ids words = testTokenizer().encode("get_weather city days 42 null [1, 2] \"x\" END the\n\n \n\u9F98\U0001F600\u00FC");
+    const Ids tags = testTokenizer().encode(
+        "<think></think><tool_call></tool_call><arg_key></arg_key><arg_value></arg_value>"
+        "</think><tool_call></tool_call><arg_key></arg_key><arg_value></arg_value>[MASK]<sop>");
+    const Ids words = testTokenizer().encode(
+        "get_weather city days 42 null [1, 2] \"x\" END the\n\n \n\u9F98\U0001F600\u00FC");
     int calls = 0;
     int stops = 0;
     for (int round = 0; round < 4000; ++round) {
@@ -273,7 +300,8 @@ TEST_CASE("any split of a token stream gives the same output")
                 : kind == 8 ? static_cast<std::int32_t>(random() % 256)
                             : static_cast<std::int32_t>(random() % 6200);
         }
-        const auto options = optionsWith({ "END", " the", "\n\n\n", "\uFFFD\uFFFD" }, random() % 2 == 0);
+        const auto options
+            = optionsWith({ "END", " the", "\n\n\n", "\uFFFD\uFFFD" }, random() % 2 == 0);
         const Said one = parse(ids, options);
         CHECK(parse(ids, options, &random) == one);
         CHECK(parse(ids, options, &random) == one);

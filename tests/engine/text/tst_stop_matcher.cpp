@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engine/text/stop_matcher.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
+#include <doctest/doctest.h>
 #include <random>
 #include <string>
 #include <vector>
