@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/checkpoint/config_reader.h"
 
+#include "engine/base/json_problem.h"
 #include "engine/base/printable.h"
 
 #include <format>
@@ -260,9 +261,8 @@ Result<simdjson::dom::object> parseJsonObject(simdjson::dom::parser &parser, std
     simdjson::dom::element root;
     const auto error = parser.parse(json.data(), json.size(), true).get(root);
     if (error != simdjson::SUCCESS)
-        return fail(
-            ErrorCode::BadCheckpoint,
-            std::format("{}: not JSON: {}", printable(fileName), simdjson::error_message(error)));
+        return fail(ErrorCode::BadCheckpoint,
+                    std::format("{}: {}", printable(fileName), jsonProblem(error)));
     simdjson::dom::object object;
     if (root.get(object) != simdjson::SUCCESS)
         return fail(ErrorCode::BadCheckpoint,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/checkpoint/safe_tensors.h"
 
+#include "engine/base/json_problem.h"
 #include "engine/base/printable.h"
 
 #include <algorithm>
@@ -251,8 +252,7 @@ Result<Directory> parseImage(std::span<const std::byte> file)
         = parser.parse(reinterpret_cast<const std::uint8_t *>(header.data()), header.size(), true)
               .get(root);
     if (error != simdjson::SUCCESS)
-        return fail(ErrorCode::BadCheckpoint,
-                    std::format("the header is not JSON: {}", simdjson::error_message(error)));
+        return fail(ErrorCode::BadCheckpoint, std::format("the header is {}", jsonProblem(error)));
     simdjson::dom::object object;
     if (root.get(object) != simdjson::SUCCESS)
         return fail(ErrorCode::BadCheckpoint, "the header is not a JSON object");
