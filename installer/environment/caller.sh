@@ -81,11 +81,12 @@ inside_invocation()
         invocation=(env "${variables[@]}" "PATH=$PATH${cuda:+:$cuda/bin}" env -C "$directory" "$@")
         return
     fi
+    as_root unshare --mount true 2>/dev/null \
+        || die "mounting is not permitted here; run on the machine itself or in a privileged container"
     collect_mounts "$directory"
     invocation=(unshare --mount --propagation private "$BASH" "$checkout/installer/environment/enter" --root "$root"
         --cwd "$directory" --user "$caller_uid:$caller_gid:$caller_groups" "${mounts[@]}" -- "${variables[@]}" -- "$@")
     if ((EUID != 0)); then
-        require_root_rights
         invocation=(sudo -- "${invocation[@]}")
     fi
 }

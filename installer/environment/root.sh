@@ -34,6 +34,7 @@ make_root()
     say "making the Debian 13 build environment in $root (once, some minutes)"
     : >"$log"
     trap 'as_root rm -rf --one-file-system "$root.partial"' EXIT
+    trap 'die "interrupted; run again to start over"' INT
     # shellcheck disable=SC2086 # no mirror, no argument
     as_root unshare --mount --pid --fork --kill-child \
         debootstrap --variant=minbase --include=ca-certificates trixie "$partial" $mirror 2>&1 \
@@ -46,7 +47,7 @@ make_root()
         bash "$partial" "$(host_apt_proxy)"
     add_root_packages "$partial" base
     as_root mv -T "$partial" "$root"
-    trap - EXIT
+    trap - EXIT INT
 }
 
 # add_root_packages ROOT GROUP
