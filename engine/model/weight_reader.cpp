@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "engine/model/weight_reader.h"
 
-#include <bit>
-#include <cstring>
-
 namespace firesteel::engine {
 
 kernels::Matrix WeightReader::matrix(const std::string &name,
@@ -25,16 +22,8 @@ std::vector<float> WeightReader::values(const std::string &name,
 {
     const kernels::Matrix m = matrix(name, shape);
     std::vector<float> result(static_cast<std::size_t>(m.rows * m.cols));
-    if (m.dtype == kernels::DType::F32) {
-        if (!result.empty())
-            std::memcpy(result.data(), m.data, result.size() * sizeof(float));
-        return result;
-    }
-    const auto *bits = static_cast<const std::uint16_t *>(m.data);
     for (std::size_t i = 0; i < result.size(); ++i)
-        result[i] = m.dtype == kernels::DType::BF16
-            ? std::bit_cast<float>(static_cast<std::uint32_t>(bits[i]) << 16)
-            : static_cast<float>(std::bit_cast<_Float16>(bits[i]));
+        result[i] = kernels::elementOf(m, static_cast<std::int64_t>(i));
     return result;
 }
 

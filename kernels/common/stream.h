@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Where kernels run. Launchers take a Stream last and enqueue on it; the CPU backend runs them at once, spread over its thread
-// pool. The backend is chosen when a model is loaded, never in a layer.
+// Where kernels run. Launchers take a Stream last and enqueue on it; the CPU backend runs them at
+// once, spread over its thread pool. The backend is chosen when a model is loaded, never in a
+// layer.
 #pragma once
 
 #include "kernels/common/thread_pool.h"

@@ -10,10 +10,7 @@ namespace firesteel::kernels {
 
 enum class DType : std::uint8_t { F32, F16, BF16 };
 
-constexpr std::size_t dtypeBytes(DType dtype)
-{
-    return dtype == DType::F32 ? 4 : 2;
-}
+constexpr std::size_t dtypeBytes(DType dtype) { return dtype == DType::F32 ? 4 : 2; }
 
 // Row-major [rows, cols]. A vector is [1, cols]. Aligned to its element size only.
 struct Matrix
@@ -23,5 +20,9 @@ struct Matrix
     std::int64_t rows = 0;
     std::int64_t cols = 0;
 };
+
+// One element widened to float32 (exact); index in row-major order. For small tensors, not for
+// loops that matter.
+float elementOf(const Matrix &matrix, std::int64_t index);
 
 } // namespace firesteel::kernels

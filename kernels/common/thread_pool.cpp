@@ -87,7 +87,8 @@ void ThreadPool::parallelFor(std::int64_t count, std::int64_t grain,
         }
         m_wake.notify_all();
         runParts(job);
-        // Workers that woke up in time are counted; closing the job keeps late ones away from this stack frame.
+        // Workers that woke up in time are counted; closing the job keeps late ones away from this
+        // stack frame.
         std::unique_lock lock(m_mutex);
         m_job = nullptr;
         m_done.wait(lock, [&] { return m_active == 0; });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A fixed set of threads that splits index ranges. Which thread runs which part never changes a result: parts are
-// independent and every reduction stays inside one part.
+// A fixed set of threads that splits index ranges. Which thread runs which part never changes a
+// result: parts are independent and every reduction stays inside one part.
 #pragma once
 
 #include <condition_variable>
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace firesteel::kernels {
+
+// Multiply-adds that are worth another thread: waking one costs about 10 us.
+inline constexpr std::int64_t kPartWork = 256LL * 1024;
 
 class ThreadPool
 {
@@ -24,8 +27,8 @@ public:
 
     int size() const { return static_cast<int>(m_workers.size()) + 1; }
 
-    // Calls body(begin, end) for consecutive parts of [0, count) and returns when all are done. Parts hold `grain` indices, the
-    // last one fewer. One caller at a time; not from inside a body.
+    // Calls body(begin, end) for consecutive parts of [0, count) and returns when all are done.
+    // Parts hold `grain` indices, the last one fewer. One caller at a time; not from inside a body.
     void parallelFor(std::int64_t count, std::int64_t grain,
                      const std::function<void(std::int64_t begin, std::int64_t end)> &body);
 

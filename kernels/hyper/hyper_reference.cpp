@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/common/simd.h"
 #include "kernels/hyper/hyper.h"
+
+#include "kernels/common/simd.h"
 #include "kernels/linear/dot_block.h"
 
 #include <algorithm>

@@ -2,8 +2,9 @@
 //
 // KDA on the CPU: convolution, gates, the recurrent form and the output norm. The chunk form is in
 // kda_chunk_reference.cpp.
-#include "kernels/common/simd.h"
 #include "kernels/kda/kda.h"
+
+#include "kernels/common/simd.h"
 
 #include <algorithm>
 #include <array>

@@ -1,31 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/linear/dot_block.h"
 #include "kernels/linear/linear.h"
+
+#include "kernels/linear/dot_block.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <stdexcept>
 
 namespace firesteel::kernels {
-
-namespace {
-
-// Work below this many multiply-adds is not worth waking another thread for (waking costs about 10
-// us).
-constexpr std::int64_t kPartWork = 256 * 1024;
-
-float widen(const Matrix &m, std::int64_t index)
-{
-    if (m.dtype == DType::F32)
-        return static_cast<const float *>(m.data)[index];
-    const std::uint16_t bits = static_cast<const std::uint16_t *>(m.data)[index];
-    if (m.dtype == DType::BF16)
-        return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-    return static_cast<float>(std::bit_cast<_Float16>(bits));
-}
-
-} // namespace
 
 void launchLinear(std::span<float> y, std::span<const float> x, const Matrix &w, std::int64_t rows,
                   Stream &stream, std::int64_t yStride)
@@ -60,7 +42,7 @@ void launchEmbed(std::span<float> y, std::span<const std::int32_t> ids, const Ma
             throw std::logic_error("launchEmbed: token id out of range");
         for (std::int64_t c = 0; c < table.cols; ++c)
             y[t * static_cast<std::size_t>(table.cols) + static_cast<std::size_t>(c)]
-                = widen(table, ids[t] * table.cols + c);
+                = elementOf(table, ids[t] * table.cols + c);
     }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Latent attention on the CPU, in the absorbed form for every row count.
+#include "kernels/mla/mla.h"
+
 #include "kernels/common/simd.h"
 #include "kernels/linear/dot_block.h"
-#include "kernels/mla/mla.h"
 
 #include <algorithm>
 #include <array>
@@ -14,8 +15,6 @@
 namespace firesteel::kernels {
 
 namespace {
-
-constexpr std::int64_t kPartWork = 256 * 1024; // multiply-adds worth another thread
 
 // out[:] = sum_i factor[i] row_i[:]: the rows of a matrix, of any stored type, combined in order.
 template <typename RowLoad>

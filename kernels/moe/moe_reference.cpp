@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/moe/moe.h"
+
 #include "kernels/common/simd.h"
 #include "kernels/linear/dot_block.h"
-#include "kernels/moe/moe.h"
 
 #include <algorithm>
 #include <array>
