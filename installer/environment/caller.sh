@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # variables that installer/dev sets
+# shellcheck disable=SC2154,SC2034 # variables that installer/dev sets and reads
 #
 # Who called installer/dev, and how a command runs inside the environment as that person. Called by installer/dev.
 

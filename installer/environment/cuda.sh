@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # variables that installer/dev sets
+# shellcheck disable=SC2154,SC2034 # variables that installer/dev sets and reads
 #
 # Finds the CUDA 13 toolkit or assembles its compiler from PyPI's wheels into the cache. Called by installer/dev.
 

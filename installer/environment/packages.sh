@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # variables that installer/dev sets
+# shellcheck disable=SC2154,SC2034 # variables that installer/dev sets and reads
 #
 # Reads installer/packages.txt and installs what is missing, in the Debian 13 root or on the host. Called by installer/dev.
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # variables that installer/dev sets
+# shellcheck disable=SC2154,SC2034 # variables that installer/dev sets and reads
 #
 # Makes and updates the Debian 13 root that Firesteel is built in where the host's own packages are too old. Called by
 # installer/dev. The root is complete or absent: it is made under another name and renamed at the end.
