@@ -70,7 +70,7 @@ pid_t start(const CliCall &call, const Pipe &input, const Pipe &output, const Pi
         dup2(output.ends[1], STDOUT_FILENO);
         dup2(error.ends[1], STDERR_FILENO);
         unsetenv("FIRESTEEL_MODEL");
-        execv(pointers[0], pointers.data());
+        execvp(pointers[0], pointers.data()); // an emulator is looked up
         _exit(127);
     }
     return child;
