@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "app/settings/app_settings.h"
+
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <limits>
+
+namespace firesteel::test {
+
+using namespace Qt::Literals::StringLiterals;
+using app::AppSettings;
+
+class AppSettingsTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void startsWithDefaults();
+    void remembers();
+    void bringsStrangeValuesBackIntoRange();
+    void saysNothingWhenNothingChanges();
+};
+
+void AppSettingsTest::startsWithDefaults()
+{
+    const QTemporaryDir folder;
+    const AppSettings settings(folder.filePath(u"s.ini"_s));
+    QVERIFY(!settings.windowGeometry().isValid());
+    QCOMPARE(settings.appearance(), AppSettings::Appearance::System);
+    QCOMPARE(settings.fontScale(), 1.0);
+    QCOMPARE(settings.defaultThinkingEffort(), 1);
+    QVERIFY(settings.showStatistics());
+}
+
+void AppSettingsTest::remembers()
+{
+    const QTemporaryDir folder;
+    const QString file = folder.filePath(u"s.ini"_s);
+    {
+        AppSettings settings(file);
+        settings.setWindowGeometry({ 10, 20, 1280, 800 });
+        settings.setAppearance(AppSettings::Appearance::Dark);
+        settings.setFontScale(1.25);
+        settings.setReducedMotion(true);
+        settings.setSidebarFolded(true);
+        settings.setPanelFolded(false);
+        settings.setWindowMaximized(true);
+        settings.setShowStatistics(false);
+        settings.setDefaultThinkingEffort(3);
+    }
+    const AppSettings settings(file);
+    QCOMPARE(settings.windowGeometry(), QRect(10, 20, 1280, 800));
+    QCOMPARE(settings.appearance(), AppSettings::Appearance::Dark);
+    QCOMPARE(settings.fontScale(), 1.25);
+    QVERIFY(settings.reducedMotion());
+    QVERIFY(settings.sidebarFolded());
+    QVERIFY(!settings.panelFolded());
+    QVERIFY(settings.windowMaximized());
+    QVERIFY(!settings.showStatistics());
+    QCOMPARE(settings.defaultThinkingEffort(), 3);
+}
+
+void AppSettingsTest::bringsStrangeValuesBackIntoRange()
+{
+    const QTemporaryDir folder;
+    const QString file = folder.filePath(u"s.ini"_s);
+    QFile written(file);
+    QVERIFY(written.open(QIODevice::WriteOnly));
+    written.write("[look]\nappearance=77\nfontScale=nan\n[chat]\nthinkingEffort=many\n[window]"
+                  "\ngeometry=wide\n");
+    written.close();
+    AppSettings settings(file);
+    QCOMPARE(settings.appearance(), AppSettings::Appearance::System);
+    QCOMPARE(settings.fontScale(), 1.0);
+    QCOMPARE(settings.defaultThinkingEffort(), 1);
+    QVERIFY(!settings.windowGeometry().isValid());
+    settings.setFontScale(100);
+    QCOMPARE(settings.fontScale(), AppSettings::kLargestFontScale);
+    settings.setFontScale(std::numeric_limits<double>::quiet_NaN());
+    QCOMPARE(settings.fontScale(), AppSettings::kLargestFontScale);
+}
+
+void AppSettingsTest::saysNothingWhenNothingChanges()
+{
+    const QTemporaryDir folder;
+    AppSettings settings(folder.filePath(u"s.ini"_s));
+    QSignalSpy changed(&settings, &AppSettings::fontScaleChanged);
+    settings.setFontScale(1.0);
+    QCOMPARE(changed.size(), 0);
+    settings.setFontScale(1.5);
+    settings.setFontScale(1.5);
+    QCOMPARE(changed.size(), 1);
+}
+
+} // namespace firesteel::test
+
+QTEST_APPLESS_MAIN(firesteel::test::AppSettingsTest)
+#include "tst_app_settings.moc"
