@@ -4,9 +4,7 @@
 // line that names the file and the tensor or field, and neither crashes nor hangs. What a header or
 // a field may say is tested in detail beside its parser; here it is whole folders and everything
 // that reads them.
-#include "engine/checkpoint/checkpoint.h"
-#include "engine/checkpoint/tensor_table.h"
-#include "engine/text/tokenizer.h"
+#include "engine/serve/loaded_model.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_checkpoint.h"
 
@@ -28,18 +26,14 @@ constexpr const char *kShard2 = "model-00002-of-00002.safetensors";
 constexpr const char *kIndex = "model.safetensors.index.json";
 constexpr const char *kEmbedding = "model.language_model.embed_tokens.weight";
 
-// The files a model is loaded from, in the order of loading.
 Result<void> load(const fs::path &folder)
 {
-    const auto checkpoint = Checkpoint::open(folder);
-    if (!checkpoint)
-        return std::unexpected(checkpoint.error());
-    if (auto valid = validateTensors(*checkpoint); !valid)
-        return valid;
-    if (auto defaults = readGenerationDefaults(folder); !defaults)
-        return std::unexpected(defaults.error());
-    if (auto tokenizer = Tokenizer::load(folder / "tokenizer.json"); !tokenizer)
-        return std::unexpected(tokenizer.error());
+    const LoadOptions options {
+        .modelDirectory = folder, .contextTokens = 64, .threads = 1, .memoryReserveBytes = 0
+    };
+    const auto loaded = LoadedModel::load(options, [](const LoadProgress &) { }, {});
+    if (!loaded)
+        return std::unexpected(loaded.error());
     return {};
 }
 
