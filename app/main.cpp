@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//
+// The composition root of the desktop application: reads the command line and the environment, makes the engine and the
+// Application, opens the window. Nothing else in the app reads either.
+#include "app/application.h"
+#include "app/model_location.h"
+#include "app/termination.h"
+#include "engine/api/engine.h"
+#include "qml/window.h"
+
+#include <QCommandLineParser>
+#include <QGuiApplication>
+#include <QLoggingCategory>
+#include <QMetaEnum>
+#include <QQmlApplicationEngine>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+using namespace firesteel;
+using namespace Qt::Literals::StringLiterals;
+
+namespace {
+
+Q_LOGGING_CATEGORY(logEngine, "firesteel.engine", QtInfoMsg)
+
+void forwardLog(engine::LogLevel level, std::string_view category, std::string_view message)
+{
+    const QString line = QString::fromUtf8(category) + u": "_s + QString::fromUtf8(message);
+    switch (level) {
+    case engine::LogLevel::Debug:
+        qCDebug(logEngine).noquote() << line;
+        break;
+    case engine::LogLevel::Info:
+        qCInfo(logEngine).noquote() << line;
+        break;
+    case engine::LogLevel::Warning:
+        qCWarning(logEngine).noquote() << line;
+        break;
+    case engine::LogLevel::Error:
+        qCCritical(logEngine).noquote() << line;
+        break;
+    }
+}
+
+struct Options
+{
+    QString model;
+    QString appearance;
+};
+
+std::optional<app::AppSettings::Appearance> appearanceNamed(const QString &name)
+{
+    const QMetaEnum names = QMetaEnum::fromType<app::AppSettings::Appearance>();
+    for (int i = 0; i < names.keyCount(); ++i) {
+        if (name.compare(QLatin1StringView(names.key(i)), Qt::CaseInsensitive) == 0)
+            return static_cast<app::AppSettings::Appearance>(names.value(i));
+    }
+    return std::nullopt;
+}
+
+Options parse(const QGuiApplication &application)
+{
+    QCommandLineParser parser;
+    parser.setApplicationDescription(u"Chat with GLM-5.3-Flash on this computer."_s);
+    const QCommandLineOption model(u"model"_s, u"Folder of the model. Without it: FIRESTEEL_MODEL, then the model beside the program."_s,
+                                   u"folder"_s);
+    const QCommandLineOption appearance(u"appearance"_s, u"system, light or dark, for this run and later ones."_s, u"name"_s);
+    parser.addOptions({ model, appearance });
+    parser.addHelpOption();
+    parser.addVersionOption();
+    parser.process(application);
+    return { parser.value(model), parser.value(appearance) };
+}
+
+} // namespace
+
+int main(int argc, char *argv[])
+{
+    app::setUpProcess();
+    QGuiApplication qt(argc, argv);
+    const Options options = parse(qt);
+    app::setUpLook();
+
+    app::ApplicationSetup setup;
+    setup.engine.findModel = [model = options.model, environment = qEnvironmentVariable("FIRESTEEL_MODEL"),
+                              program = QCoreApplication::applicationDirPath()] {
+        return app::findModel(model, environment, program);
+    };
+    app::Application application(engine::createEngine(forwardLog), std::move(setup));
+    if (!options.appearance.isEmpty()) {
+        const auto appearance = appearanceNamed(options.appearance);
+        if (!appearance) {
+            std::fprintf(stderr, "--appearance: \"%s\" is none of system, light, dark\n", qPrintable(options.appearance));
+            return EXIT_FAILURE;
+        }
+        application.settings()->setAppearance(*appearance);
+    }
+
+    app::quitOnTermination(qt);
+    QQmlApplicationEngine qml;
+    if (app::openWindow(qml, application) == nullptr)
+        return EXIT_FAILURE;
+    application.start();
+    return QGuiApplication::exec();
+}

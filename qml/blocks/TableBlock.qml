@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// A table. Columns take their natural width up to a limit; a table wider than the page scrolls sideways inside.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Controls.Basic
+import QtQuick.Layouts
+import Firesteel.Ui
+
+BlockItem {
+    id: root
+
+    required property list<string> tableHeader // HTML; empty on the later parts of a long table
+    required property var tableRows            // a list of HTML strings per row
+    required property var tableAlignments      // a Qt.Alignment per column
+
+    readonly property int columns: tableAlignments.length
+
+    gap: tableHeader.length > 0 ? Theme.step * 4 : 0
+
+    Flickable {
+        id: scroller
+
+        width: parent.width
+        height: contentHeight
+        contentWidth: Math.max(width, grid.implicitWidth)
+        contentHeight: grid.implicitHeight
+        flickableDirection: Flickable.HorizontalFlick
+        boundsBehavior: Flickable.StopAtBounds
+        clip: true
+        ScrollBar.horizontal: ThinScrollBar {}
+
+        GridLayout {
+            id: grid
+
+            objectName: "table"
+            width: scroller.contentWidth
+            columns: Math.max(1, root.columns)
+            columnSpacing: 0
+            rowSpacing: 0
+            layoutDirection: root.rightToLeft ? Qt.RightToLeft : Qt.LeftToRight
+
+            Repeater {
+                model: root.tableHeader
+
+                TableCell {
+                    required property int index
+
+                    heading: true
+                    rightToLeft: root.rightToLeft
+                    alignment: root.tableAlignments[index]
+                }
+            }
+            Repeater {
+                model: [].concat(...root.tableRows)
+
+                TableCell {
+                    required property int index
+
+                    rightToLeft: root.rightToLeft
+                    alignment: root.tableAlignments[index % root.columns]
+                }
+            }
+        }
+    }
+}

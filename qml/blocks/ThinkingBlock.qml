@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// The line that stands for the model's reasoning: a live dot and the time it takes. Opens the ThinkingTextBlocks below it.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Controls.Basic
+import Firesteel.Ui
+
+BlockItem {
+    id: root
+
+    required property bool thinkingLive
+    required property real elapsedSeconds
+    required property int tokenCount
+    required property bool expanded
+
+    readonly property string duration: elapsedSeconds < 60 ? qsTr("%1 s").arg(elapsedSeconds < 10 ? elapsedSeconds.toFixed(1)
+            : Math.floor(elapsedSeconds)) : qsTr("%1 min %2 s").arg(Math.floor(elapsedSeconds / 60)).arg(Math.floor(
+            elapsedSeconds % 60))
+    readonly property string summary: {
+        const words = thinkingLive ? qsTr("Thinking for %1 · %2 tokens") : qsTr("Thought for %1 · %2 tokens");
+        return words.arg(duration).arg(tokenCount.toLocaleString(Qt.locale(), "f", 0));
+    }
+
+    signal toggled
+
+    gap: Theme.step * 4
+
+    AbstractButton {
+        id: header
+
+        objectName: "thinkingHeader"
+        topPadding: Theme.step
+        bottomPadding: Theme.step
+        rightPadding: Theme.step * 2
+        focusPolicy: Qt.StrongFocus
+        onClicked: root.toggled()
+
+        background: Item {
+            FocusRing {
+                control: header
+            }
+        }
+        contentItem: Row {
+            spacing: Theme.step * 2
+
+            Icon {
+                anchors.verticalCenter: parent.verticalCenter
+                symbol: root.expanded ? "chevron-down" : "chevron-right"
+                color: header.hovered ? Theme.text : Theme.dim
+            }
+            LiveDot {
+                anchors.verticalCenter: parent.verticalCenter
+                visible: root.thinkingLive
+            }
+            UiText {
+                anchors.verticalCenter: parent.verticalCenter
+                text: root.summary
+                color: header.hovered ? Theme.text : Theme.dim
+            }
+        }
+
+        HoverHandler {
+            cursorShape: Qt.PointingHandCursor
+        }
+
+        Accessible.name: root.summary
+        Accessible.description: root.expanded ? qsTr("Hides the reasoning") : qsTr("Shows the reasoning")
+    }
+}

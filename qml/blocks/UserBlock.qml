@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// A turn of the person: their words as typed, on a tinted card. A long message comes in several rows, which form one card.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import Firesteel.Ui
+
+BlockItem {
+    id: root
+
+    required property string text
+    required property bool firstInMessage
+    required property bool lastInMessage
+    property bool messageHovered: false
+
+    readonly property int topPadding: firstInMessage ? Theme.step * 3 : 0
+    readonly property int bottomPadding: lastInMessage ? Theme.step * 3 : 0
+
+    signal copied
+
+    gap: !firstInMessage ? 0 : index === 0 ? Theme.step * 6 : Theme.step * 9
+
+    Item {
+        width: parent.width
+        height: label.height + root.topPadding + root.bottomPadding
+        clip: !root.firstInMessage || !root.lastInMessage
+
+        Rectangle { // reaches out of the row where the card goes on in the next
+            y: root.firstInMessage ? 0 : -radius
+            width: parent.width
+            height: parent.height - y + (root.lastInMessage ? 0 : radius)
+            radius: Theme.cardRadius
+            color: Theme.raised
+        }
+
+        TextEdit {
+            id: label
+
+            x: Theme.step * 4
+            y: root.topPadding
+            width: parent.width - copyButton.width - Theme.step * 7
+            text: root.text
+            textFormat: TextEdit.PlainText
+            readOnly: true
+            selectByMouse: true
+            wrapMode: TextEdit.Wrap
+            color: Theme.text
+            selectionColor: Theme.selection
+            selectedTextColor: Theme.text
+            font.family: Theme.sans
+            font.pixelSize: Theme.readingSize
+
+            HoverHandler {
+                cursorShape: Qt.IBeamCursor
+            }
+
+            Accessible.role: Accessible.Paragraph
+            Accessible.name: qsTr("You: %1").arg(root.text)
+        }
+
+        CopyButton {
+            id: copyButton
+
+            anchors.right: parent.right
+            anchors.top: parent.top
+            anchors.margins: Theme.step * 1.5
+            visible: root.firstInMessage
+            opacity: root.messageHovered || activeFocus || done ? 1 : 0
+            hint: qsTr("Copy this message")
+            onCopied: root.copied()
+        }
+    }
+}

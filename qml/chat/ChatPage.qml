@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+//
+// One conversation: its messages or an empty page, the composer under them. Joins the view to the ConversationController.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Firesteel.App
+import Firesteel.Ui
+
+FocusScope {
+    id: root
+
+    required property ConversationController conversation
+    required property EngineController engine
+    property bool showStatistics: true
+
+    signal newRequested
+
+    function focusComposer() {
+        composer.focusInput();
+    }
+
+    onConversationChanged: {
+        composer.text = conversation.draft;
+        messages.jumpToEnd();
+        focusComposer();
+    }
+    Component.onCompleted: composer.text = conversation.draft
+
+    ColumnLayout {
+        anchors.fill: parent
+        spacing: 0
+
+        Item {
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+
+            MessageList {
+                id: messages
+
+                anchors.fill: parent
+                visible: !root.conversation.empty
+                conversation: root.conversation
+                showStatistics: root.showStatistics
+                modelFailed: root.engine.state === EngineController.Failed
+                onErrorActionChosen: action => {
+                    if (action === "reloadModel")
+                        root.engine.retry();
+                    else if (action === "newConversation")
+                        root.newRequested();
+                    else
+                        root.conversation.retry();
+                }
+            }
+            EmptyChat {
+                anchors.fill: parent
+                visible: root.conversation.empty
+                engine: root.engine
+                onExampleChosen: text => {
+                    composer.text = text;
+                    root.focusComposer();
+                }
+            }
+        }
+
+        ModelNotice {
+            Layout.alignment: Qt.AlignHCenter
+            Layout.preferredWidth: composer.width
+            Layout.bottomMargin: Theme.step * 3
+            visible: !root.conversation.empty && root.engine.state !== EngineController.Ready
+            engine: root.engine
+        }
+
+        Composer {
+            id: composer
+
+            Layout.alignment: Qt.AlignHCenter
+            Layout.preferredWidth: Math.min(Theme.columnWidth, root.width - Theme.step * 10)
+            Layout.bottomMargin: Theme.step * 4
+            focus: true
+            busy: root.conversation.busy
+            canSend: root.conversation.canSend
+            placeholder: root.engine.modelName === "" ? qsTr("Message Firesteel…") : qsTr("Message %1…").arg(root.engine.modelName)
+            onTextChanged: root.conversation.draft = text
+            onSubmitted: text => {
+                root.conversation.send(text);
+                messages.jumpToEnd();
+            }
+            onStopped: root.conversation.stop()
+
+            EffortMenu {
+                effort: root.conversation.thinkingEffort
+                onPicked: effort => root.conversation.thinkingEffort = effort
+            }
+            Item {
+                Layout.fillWidth: true
+            }
+            ContextMeter {
+                used: root.conversation.promptTokens + Math.max(0, root.conversation.draftTokens)
+                total: root.conversation.contextTokens
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// A stage in words and how far it has come.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Firesteel.Ui
+
+ColumnLayout {
+    id: root
+
+    required property string words
+    property real fraction: 0
+    property bool determinate: true
+
+    objectName: "loadProgress"
+    spacing: Theme.step * 3
+
+    Accessible.role: Accessible.ProgressBar
+    Accessible.name: words
+
+    Row {
+        Layout.alignment: Qt.AlignHCenter
+        spacing: Theme.step * 2
+
+        LiveDot {
+            anchors.verticalCenter: parent.verticalCenter
+        }
+        UiText {
+            text: root.determinate ? qsTr("%1 · %2 %").arg(root.words).arg(Math.floor(root.fraction * 100)) : root.words
+            color: Theme.dim
+        }
+    }
+    Rectangle {
+        Layout.alignment: Qt.AlignHCenter
+        implicitWidth: Math.min(320, root.width)
+        implicitHeight: Theme.step
+        visible: root.determinate
+        radius: 2
+        color: Theme.line
+
+        Rectangle {
+            width: parent.width * Math.max(0, Math.min(1, root.fraction))
+            height: parent.height
+            radius: 2
+            color: Theme.accent
+        }
+    }
+}

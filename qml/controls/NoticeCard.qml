@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// A failure told in place: what happened, why, and at most one button.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Firesteel.Ui
+
+Rectangle {
+    id: root
+
+    required property string title
+    property string detail
+    property string action
+
+    signal triggered
+
+    objectName: "notice"
+    implicitWidth: 480
+    implicitHeight: row.implicitHeight + Theme.step * 6
+    radius: Theme.cardRadius
+    color: Theme.surface
+    border.color: Theme.bad
+
+    Accessible.role: Accessible.AlertMessage
+    Accessible.name: title
+    Accessible.description: detail
+
+    RowLayout {
+        id: row
+
+        x: Theme.step * 4
+        y: Theme.step * 3
+        width: parent.width - Theme.step * 8
+        spacing: Theme.step * 3
+
+        Icon {
+            Layout.alignment: Qt.AlignTop
+            Layout.topMargin: 2
+            symbol: "warning"
+            color: Theme.bad
+        }
+        ColumnLayout {
+            Layout.fillWidth: true
+            spacing: Theme.step
+
+            UiText {
+                Layout.fillWidth: true
+                text: root.title
+                font.weight: Font.DemiBold
+            }
+            UiText {
+                Layout.fillWidth: true
+                visible: text !== ""
+                text: root.detail
+                color: Theme.dim
+                wrapMode: Text.Wrap
+                elide: Text.ElideNone
+            }
+        }
+        TextButton {
+            Layout.alignment: Qt.AlignVCenter
+            visible: root.action !== ""
+            text: root.action
+            onClicked: root.triggered()
+        }
+    }
+}

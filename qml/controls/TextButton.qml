@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// A button with words, optionally an icon before them. `primary` fills it with the accent.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Controls.Basic
+import Firesteel.Ui
+
+Button {
+    id: root
+
+    property string symbol
+    property bool primary: false
+    property bool outlined: !primary && !flat
+
+    implicitHeight: Theme.controlHeight
+    leftPadding: Theme.step * 3
+    rightPadding: Theme.step * 3
+    topPadding: 0
+    bottomPadding: 0
+    spacing: Theme.step * 2
+    focusPolicy: Qt.StrongFocus
+    opacity: enabled ? 1 : 0.45
+
+    font.family: Theme.sans
+    font.pixelSize: Theme.uiSize
+    palette.buttonText: primary ? Theme.accentText : Theme.text
+    icon.source: symbol === "" ? "" : Theme.icon(symbol)
+    icon.color: primary ? Theme.accentText : Theme.dim
+    icon.width: Math.round(16 * Theme.fontScale)
+    icon.height: Math.round(16 * Theme.fontScale)
+
+    background: Rectangle {
+        radius: Theme.radius
+        color: root.primary ? Theme.accent : root.hovered || root.down ? Theme.hover : "transparent"
+        border.width: root.outlined ? 1 : 0
+        border.color: Theme.line
+
+        FocusRing {
+            control: root
+        }
+    }
+}
