@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "tests/qml/fixture.h"
+
+#include "tests/support/offline_script.h"
+
+#include <QClipboard>
+#include <QFile>
+#include <QGuiApplication>
+#include <QInputMethodEvent>
+#include <QJSEngine>
+#include <QTest>
+
+namespace firesteel::test {
+
+using namespace Qt::Literals::StringLiterals;
+
+Fixture::Fixture() = default;
+Fixture::~Fixture() = default;
+
+app::Application *Fixture::makeApplication()
+{
+    m_application.reset();
+    const QString settings = m_folder.filePath(u"firesteel.ini"_s);
+    QFile::remove(settings);
+    m_isModelHidden = false;
+    m_script = offlineScript(0);
+    auto engine = std::make_unique<FakeEngine>(m_script);
+    m_engine = engine.get();
+    app::ApplicationSetup setup;
+    setup.settingsFile = settings;
+    setup.engine.findModel = [this] {
+        return m_isModelHidden ? app::ModelLocation { {}, { u"/nowhere"_s } } : app::ModelLocation { "/", {} };
+    };
+    m_application = std::make_unique<app::Application>(std::move(engine), std::move(setup));
+    m_application->settings()->setReducedMotion(true);
+    QJSEngine::setObjectOwnership(m_application.get(), QJSEngine::CppOwnership);
+    return m_application.get();
+}
+
+void Fixture::start() { m_application->start(); }
+
+void Fixture::hideModel() { m_isModelHidden = true; }
+
+void Fixture::failLoad(const QString &message)
+{
+    m_script.loadError.reset();
+    if (!message.isEmpty())
+        m_script.loadError = engine::Error { engine::ErrorCode::BadCheckpoint, message.toStdString() };
+    m_engine->setScript(m_script);
+}
+
+void Fixture::slowLoad(int milliseconds)
+{
+    m_script.loadStageTime = std::chrono::milliseconds(milliseconds);
+    m_engine->setScript(m_script);
+}
+
+void Fixture::holdTokens() { m_engine->holdTokens(); }
+void Fixture::allowTokens(int count) { m_engine->allowTokens(count); }
+void Fixture::releaseTokens() { m_engine->releaseTokens(); }
+
+void Fixture::compose(QQuickItem *item, const QString &preedit)
+{
+    QInputMethodEvent event(preedit, {});
+    QCoreApplication::sendEvent(item, &event);
+}
+
+void Fixture::commit(QQuickItem *item, const QString &text)
+{
+    QInputMethodEvent event;
+    event.setCommitString(text);
+    QCoreApplication::sendEvent(item, &event);
+}
+
+void Fixture::keyClick(QWindow *window, int key, int modifiers)
+{
+    QTest::keyClick(window, static_cast<Qt::Key>(key), Qt::KeyboardModifiers::fromInt(modifiers));
+}
+
+QString Fixture::clipboardText() const { return QGuiApplication::clipboard()->text(); }
+
+} // namespace firesteel::test

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+//
+// firesteel-screenshots: takes pictures of the window in the states a person meets, light and dark, wide and narrow. It
+// fails when a state is not reached; whether it looks right is for eyes. With --model it asks the real engine.
+#include "app/application.h"
+#include "engine/api/engine.h"
+#include "qml/window.h"
+#include "tests/support/fake_engine.h"
+#include "tests/support/offline_script.h"
+
+#include <QCommandLineParser>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QGuiApplication>
+#include <QQmlApplicationEngine>
+#include <QQuickWindow>
+#include <QTemporaryDir>
+
+#include <cstdio>
+#include <functional>
+
+using namespace firesteel;
+using namespace Qt::Literals::StringLiterals;
+
+namespace {
+
+bool waitFor(const std::function<bool()> &reached, int milliseconds)
+{
+    QElapsedTimer timer;
+    timer.start();
+    while (!reached() && timer.elapsed() < milliseconds)
+        QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 20);
+    return reached();
+}
+
+void settle(int milliseconds)
+{
+    waitFor([] { return false; }, milliseconds);
+}
+
+struct Scene
+{
+    QString name;
+    QSize size { 1280, 800 };
+    app::AppSettings::Appearance appearance = app::AppSettings::Appearance::Light;
+    QString question; // empty: none
+    bool isPanelOpen = false;
+    bool isReasoningOpen = false;
+    double fontScale = 1;
+    int tokensBeforePicture = -1; // of the answer; -1: all
+    app::EngineController::State state = app::EngineController::State::Ready;
+};
+
+class Studio
+{
+public:
+    Studio(QDir output, QString model)
+        : m_output(std::move(output))
+        , m_model(std::move(model))
+    {
+    }
+
+    bool take(const Scene &scene);
+
+private:
+    bool reach(app::Application &application, test::FakeEngine *fake, const Scene &scene) const;
+
+    QDir m_output;
+    QString m_model;
+};
+
+bool Studio::reach(app::Application &application, test::FakeEngine *fake, const Scene &scene) const
+{
+    application.start();
+    if (!waitFor([&] { return application.engine()->state() == scene.state; }, 60'000))
+        return false;
+    if (scene.question.isEmpty())
+        return true;
+    if (fake != nullptr && scene.tokensBeforePicture >= 0) {
+        fake->holdTokens();
+        fake->allowTokens(scene.tokensBeforePicture);
+    }
+    app::ConversationController &conversation = *application.conversation();
+    for (const QString &question : scene.question.split(u'|')) {
+        if (!waitFor([&] { return conversation.canSend(); }, 180'000))
+            return false;
+        conversation.send(question);
+    }
+    if (fake != nullptr && scene.tokensBeforePicture >= 0)
+        return waitFor([&] { return fake->emittedTokens() >= scene.tokensBeforePicture; }, 10'000);
+    return waitFor([&] { return !conversation.isBusy(); }, 180'000);
+}
+
+bool Studio::take(const Scene &scene)
+{
+    using State = app::EngineController::State;
+    QTemporaryDir folder;
+    app::ApplicationSetup setup;
+    setup.settingsFile = folder.filePath(u"firesteel.ini"_s);
+    std::unique_ptr<engine::Engine> engine;
+    test::FakeEngine *fake = nullptr;
+    const bool isReal = !m_model.isEmpty() && scene.state == State::Ready;
+    if (isReal) {
+        engine = engine::createEngine({});
+    } else {
+        test::FakeScript script = test::offlineScript(0);
+        if (scene.state == State::Loading)
+            script.loadStageTime = std::chrono::seconds(3);
+        if (scene.state == State::Failed)
+            script.loadError = engine::Error { engine::ErrorCode::BadCheckpoint,
+                                               "model-00003-of-00005.safetensors: ends after 1,204 of 4,096 bytes" };
+        auto scripted = std::make_unique<test::FakeEngine>(std::move(script));
+        fake = scripted.get();
+        engine = std::move(scripted);
+    }
+    setup.engine.findModel = [&] {
+        if (scene.state == State::NoModel)
+            return app::ModelLocation { {}, { u"the variable FIRESTEEL_MODEL"_s } };
+        return app::ModelLocation { isReal ? m_model.toStdString() : "/", {} };
+    };
+    app::Application application(std::move(engine), std::move(setup));
+    app::AppSettings &settings = *application.settings();
+    settings.setAppearance(scene.appearance);
+    settings.setFontScale(scene.fontScale);
+    settings.setPanelFolded(!scene.isPanelOpen);
+    settings.setReducedMotion(true);
+    settings.setWindowGeometry(QRect(QPoint(0, 0), scene.size));
+    application.conversation()->setThinkingEffort(app::ConversationController::High);
+
+    QQmlApplicationEngine qml;
+    QQuickWindow *window = app::openWindow(qml, application);
+    if (window == nullptr)
+        return false;
+    window->resize(scene.size);
+    if (!reach(application, fake, scene))
+        return false;
+    if (scene.isReasoningOpen)
+        application.conversation()->blocks()->setExpanded(1, true);
+    settle(400);
+    return window->grabWindow().save(m_output.filePath(scene.name + u".png"_s));
+}
+
+std::vector<Scene> scenes()
+{
+    using Appearance = app::AppSettings::Appearance;
+    using State = app::EngineController::State;
+    const QSize wide(1280, 800);
+    const QSize narrow(720, 480);
+    const QString question = u"How does a hash map work? Show what it costs, and an example in Python."_s;
+    return {
+        { u"chat-light"_s, wide, Appearance::Light, question, false, true },
+        { u"chat-dark"_s, wide, Appearance::Dark, question, true },
+        { u"chat-tall"_s, { 1100, 1700 }, Appearance::Light, question },
+        { u"chat-narrow"_s, narrow, Appearance::Light, question },
+        { u"streaming"_s, wide, Appearance::Dark, question, true, false, 1, 140 },
+        { u"large-text"_s, wide, Appearance::Light, question, false, false, 1.5 },
+        { u"right-to-left"_s, wide, Appearance::Light, u"rtl"_s },
+        { u"failed-answer"_s, wide, Appearance::Light, u"fail"_s },
+        { u"empty"_s, wide, Appearance::Dark, {} },
+        { u"empty-narrow"_s, narrow, Appearance::Light, {} },
+        { u"no-model"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::NoModel },
+        { u"loading"_s, wide, Appearance::Dark, {}, false, false, 1, -1, State::Loading },
+        { u"failed-load"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::Failed },
+    };
+}
+
+} // namespace
+
+int main(int argc, char *argv[])
+{
+    app::setUpProcess();
+    QGuiApplication qt(argc, argv);
+    QCommandLineParser parser;
+    const QCommandLineOption output(u"output"_s, u"Where the pictures go."_s, u"folder"_s, u"screenshots"_s);
+    const QCommandLineOption model(u"model"_s, u"Ask this model instead of the script."_s, u"folder"_s);
+    const QCommandLineOption only(u"only"_s, u"Name of one picture."_s, u"name"_s);
+    const QCommandLineOption ask(u"ask"_s, u"Other questions, separated by |."_s, u"text"_s);
+    parser.addOptions({ output, model, only, ask });
+    parser.addHelpOption();
+    parser.process(qt);
+    app::setUpLook();
+    QGuiApplication::setQuitOnLastWindowClosed(false);
+
+    const QDir folder(parser.value(output));
+    if (!folder.mkpath(u"."_s)) {
+        std::fprintf(stderr, "%s: cannot be made\n", qPrintable(folder.path()));
+        return EXIT_FAILURE;
+    }
+    Studio studio(folder, parser.value(model));
+    bool complete = true;
+    for (Scene scene : scenes()) {
+        if (parser.isSet(only) && parser.value(only) != scene.name)
+            continue;
+        if (parser.isSet(ask) && !scene.question.isEmpty())
+            scene.question = parser.value(ask);
+        if (studio.take(scene))
+            continue;
+        std::fprintf(stderr, "%s: the state was not reached\n", qPrintable(scene.name));
+        complete = false;
+    }
+    return complete ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+//
+// The blocks of an answer, on a conversation of the scripted engine.
+import QtQuick
+import QtTest
+import Firesteel.App as App
+import Firesteel.Test
+import Firesteel.Ui
+
+Item {
+    id: root
+
+    property App.ConversationController conversation
+    property bool showStatistics: true
+
+    width: 800
+    height: 2200
+
+    Loader {
+        id: loader
+
+        anchors.fill: parent
+        active: root.conversation !== null
+        sourceComponent: MessageList {
+            conversation: root.conversation
+            showStatistics: root.showStatistics
+        }
+    }
+
+    TestCase {
+        name: "Blocks"
+        when: windowShown
+
+        function init() {
+            const application = Fixture.makeApplication();
+            Fixture.start();
+            tryCompare(application.engine, "state", App.EngineController.Ready);
+            root.showStatistics = true;
+            root.conversation = application.conversation;
+            root.conversation.thinkingEffort = App.ConversationController.High;
+        }
+
+        function cleanup() {
+            root.conversation = null;
+        }
+
+        function ask(question: string) {
+            root.conversation.send(question);
+            tryCompare(root.conversation, "busy", false);
+            wait(50);
+        }
+
+        function find(name: string): Item {
+            const item = findChild(loader, name);
+            verify(item, name);
+            return item;
+        }
+
+        function test_thinkingOpensAndClosesByMouseAndKey() {
+            ask("How does a hash map work?");
+            const blocks = root.conversation.blocks;
+            const closed = blocks.count;
+            const header = find("thinkingHeader");
+            verify(/^Thought for .* · [\d,]+ tokens$/.test(header.Accessible.name), header.Accessible.name);
+            mouseClick(header);
+            tryVerify(() => blocks.count > closed);
+            header.forceActiveFocus();
+            keyClick(Qt.Key_Space);
+            tryCompare(blocks, "count", closed);
+        }
+
+        function test_thinkingIsLiveWhileItRuns() {
+            Fixture.holdTokens();
+            Fixture.allowTokens(5);
+            root.conversation.send("How?");
+            tryVerify(() => findChild(loader, "thinkingHeader") !== null);
+            tryVerify(() => find("thinkingHeader").Accessible.name.startsWith("Thinking for "));
+            Fixture.releaseTokens();
+            tryVerify(() => find("thinkingHeader").Accessible.name.startsWith("Thought for "));
+        }
+
+        function test_codeIsShownAndCopiedAsWritten() {
+            ask("How does a hash map work?");
+            const code = find("code");
+            verify(code.text.startsWith("class HashMap:"), code.text);
+            mouseClick(find("copyCode"));
+            verify(Fixture.clipboardText().startsWith("class HashMap:\n    def __init__"), Fixture.clipboardText());
+            verify(!Fixture.clipboardText().includes("```"));
+        }
+
+        function test_theStatisticsCanBeHidden() {
+            ask("How does a hash map work?");
+            const line = find("statistics");
+            verify(line.visible && line.text !== "");
+            root.showStatistics = false;
+            verify(!line.visible);
+        }
+
+        function test_aTableHasItsCells() {
+            ask("How does a hash map work?");
+            const grid = find("table");
+            compare(grid.columns, 4);
+            compare(grid.children.filter(cell => cell instanceof TableCell).length, 16);
+        }
+
+        function test_rightToLeftParagraphsStandOnTheRight() {
+            ask("rtl");
+            const list = find("messageList");
+            const paragraphs = list.contentItem.children.filter(item => item.visible && item instanceof ParagraphBlock);
+            compare(paragraphs.length, 2);
+            verify(paragraphs.some(block => block.rightToLeft) && paragraphs.some(block => !block.rightToLeft));
+        }
+
+        function test_aFailedAnswerSaysWhyAndOffersHelp() {
+            ask("fail");
+            const card = find("notice");
+            verify(card.detail.includes("invariant"), card.detail);
+            verify(card.action !== "");
+        }
+    }
+}
