@@ -118,7 +118,7 @@ ChatSegments takeInlineReasoning(ChatSegments &content)
     ChatSegments reasoning = before(content, *end);
     if (const auto begin = findLast(reasoning, kBegin))
         reasoning = after(reasoning, { begin->segment, begin->offset + kBegin.size() });
-    const Place lastEnd = *findLast(content, kEnd);
+    const Place lastEnd = findLast(content, kEnd).value_or(*end);
     content = after(content, { lastEnd.segment, lastEnd.offset + kEnd.size() });
     return reasoning;
 }

@@ -74,19 +74,19 @@ std::size_t MergeTable::slotOf(std::uint64_t pair) const
 
 void MergeTable::offer(Scratch &scratch, std::uint32_t position) const
 {
-    const Scratch::Symbol &left = scratch.symbols[position];
+    const Scratch::Symbol &left = scratch.m_symbols[position];
     if (left.next == kEnd)
         return;
-    const std::int32_t right = scratch.symbols[left.next].id;
+    const std::int32_t right = scratch.m_symbols[left.next].id;
     if (const Merge *merge = find(left.id, right))
-        scratch.heap.push_back({ merge->rank, position, left.id, right });
+        scratch.m_heap.push_back({ merge->rank, position, left.id, right });
 }
 
 void MergeTable::merge(std::span<const std::int32_t> ids, Scratch &scratch,
                        std::vector<std::int32_t> &out) const
 {
-    auto &symbols = scratch.symbols;
-    auto &heap = scratch.heap;
+    auto &symbols = scratch.m_symbols;
+    auto &heap = scratch.m_heap;
     const auto count = static_cast<std::uint32_t>(ids.size());
     symbols.clear();
     heap.clear();

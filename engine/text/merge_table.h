@@ -37,8 +37,8 @@ public:
             std::int32_t left;
             std::int32_t right;
         };
-        std::vector<Symbol> symbols;
-        std::vector<Candidate> heap;
+        std::vector<Symbol> m_symbols;
+        std::vector<Candidate> m_heap;
     };
 
     explicit MergeTable(std::size_t expectedMerges = 0);

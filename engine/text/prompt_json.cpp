@@ -25,8 +25,8 @@ std::string spellFloat(double value)
     const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
                                    std::chars_format::scientific)
                          .ptr;
-    const std::string scientific(buffer.data(),
-                                 end); // -d.ddde-XX, at least two digits of exponent like Python's
+    // -d.ddde-XX, at least two digits of exponent like Python's
+    std::string scientific(buffer.data(), end);
     const std::size_t e = scientific.find('e');
     const int exponent = std::stoi(scientific.substr(e + 1));
     if (exponent < -4 || exponent >= 16)

@@ -103,7 +103,7 @@ std::pair<std::string_view, std::string_view> mergeParts(dom::element entry, std
     if (entry.get(pair) == simdjson::SUCCESS && pair.size() == 2
         && pair.at(0).get(left) == simdjson::SUCCESS && pair.at(1).get(right) == simdjson::SUCCESS)
         return { left, right };
-    refuse(std::format("model.merges[{}]", rank), "expected [\"a\", \"b\"] or \"a b\"");
+    refuse(std::format("model.merges[{}]", rank), R"(expected ["a", "b"] or "a b")");
 }
 
 MergeTable readMerges(dom::element model, const Vocabulary &vocabulary)
