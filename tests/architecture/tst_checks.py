@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Plants faults in a small tree of its own and expects check_includes and check_files to find each, and nothing else."""
+"""Plants faults in a small tree of its own and expects the checks to find each, and nothing else."""
 
 import pathlib
 import tempfile
 import unittest
 
+import check_documents
 import check_files
 import check_includes
 
@@ -114,6 +115,16 @@ class Files(PlantedTree):
         self.plant("build/dev/a.cpp", "int x;\n", licence="")
         self.plant("tests/data/set/a.cpp", "int x;\n", licence="")
         self.assertEqual(self.faults(), [])
+
+
+class Documents(PlantedTree):
+    def test_finds_names_and_paths_that_do_not_exist(self):
+        self.plant("engine/model/model.h", "struct Model { void decode(); };\nvoid launchMoe();\n")
+        self.plant("docs/a.md", "`Model::decode`, `launchMoe`, `engine/model/model.h`, `x = 1`, `json`\n", licence="")
+        self.assertEqual(check_documents.faults(self.root), ([], 3))
+        self.plant("docs/b.md", "`Modell`, `Model::encode`, `launchKda`, `engine/modell.h`\n", licence="")
+        self.plant("docs/decisions/1.md", "`GoneLongAgo`\n", licence="")
+        self.assertEqual(len(check_documents.faults(self.root)[0]), 4)
 
 
 if __name__ == "__main__":
