@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace firesteel::engine {
 
@@ -35,8 +36,8 @@ void expNegative(std::span<const float> distance, std::span<float> weights)
     // exp(y) = 2^n * exp(r) with n = round(y / ln 2), |r| <= ln 2 / 2 in two parts (Cody & Waite),
     // exp(r) by its series up to r^7 (error 5e-9). Branch-free, so that the compiler makes vector
     // code of it on any target.
-    constexpr float kLog2E = 1.44269504F;
-    constexpr float kLn2High = 0.693359375F; // 9 bits: n * kLn2High is exact
+    constexpr auto kLog2E = std::numbers::log2e_v<float>;
+    constexpr float kLn2High = 355.0F / 512; // 9 bits: n * kLn2High is exact
     constexpr float kLn2Low = -2.12194440e-4F;
     constexpr float kRoundToInteger = 12582912.0F; // 1.5 * 2^23
     for (std::size_t i = 0; i < weights.size(); ++i) {
