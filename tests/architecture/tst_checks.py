@@ -17,6 +17,7 @@ HEADERS = (
     "kernels/moe/moe.h",
     "app/chat/chat.h",
     "app/api/server.h",
+    "qml/window.h",
     "tests/support/paths.h",
 )
 
@@ -48,6 +49,7 @@ class Includes(PlantedTree):
         ("engine/model/model.cpp", '"tests/support/paths.h"'),
         ("app/main.cpp", '"engine/model/model.h"'),
         ("app/main.cpp", '"kernels/moe/moe.h"'),
+        ("app/chat/chat.cpp", '"qml/window.h"'),
         ("app/chat/chat.cpp", '"app/api/server.h"'),
         ("app/api/server.cpp", '"app/chat/chat.h"'),
         ("app/chat/chat.cpp", "<KSyntaxHighlighting/Repository>"),
@@ -60,7 +62,7 @@ class Includes(PlantedTree):
         ("engine/model/model.cpp", '"kernels/moe/moe.h"'),
         ("engine/model/model.cpp", "<queue>"),
         ("app/main.cpp", '"app/chat/chat.h"'),
-        ("app/main.cpp", '"app/api/server.h"'),
+        ("app/main.cpp", '"qml/window.h"'),
         ("app/chat/chat.cpp", '"engine/api/engine.h"'),
         ("app/chat/chat.cpp", "<QString>"),
         ("app/markdown/highlighter.cpp", "<KSyntaxHighlighting/Repository>"),
