@@ -195,18 +195,19 @@ Result<void> Checkpoint::checkPlain(std::string_view name,
         return fail(ErrorCode::BadCheckpoint,
                     std::format("{}: tensor \"{}\" is missing", printable(m_directory.string()),
                                 printable(name)));
-    const auto &[entry, file] = found->second;
+    const TensorEntry &entry = *found->second.entry;
+    const fs::path &file = *found->second.file;
     const auto problem = [&](std::string_view what) {
         return fail(
             ErrorCode::BadCheckpoint,
-            std::format("{}: tensor \"{}\" {}", printable(file->string()), printable(name), what));
+            std::format("{}: tensor \"{}\" {}", printable(file.string()), printable(name), what));
     };
-    if (!plainType(entry->type))
+    if (!plainType(entry.type))
         return problem(
-            std::format("has dtype {}, expected BF16, F16 or F32", tensorTypeName(entry->type)));
-    if (!sameUnlessSqueezed(entry->shape, shape))
+            std::format("has dtype {}, expected BF16, F16 or F32", tensorTypeName(entry.type)));
+    if (!sameUnlessSqueezed(entry.shape, shape))
         return problem(
-            std::format("has shape {}, expected {}", shapeText(entry->shape), shapeText(shape)));
+            std::format("has shape {}, expected {}", shapeText(entry.shape), shapeText(shape)));
     return {};
 }
 
@@ -218,7 +219,8 @@ Result<kernels::Matrix> Checkpoint::matrix(std::string_view name,
         return std::unexpected(std::move(checked.error()));
     const TensorEntry &entry = *m_tensors.find(name)->second.entry;
     kernels::Matrix view { .data = entry.bytes.data(),
-                           .dtype = *plainType(entry.type),
+                           .dtype
+                           = plainType(entry.type).value_or(kernels::DType::F32), // checked above
                            .rows = expected.size() < 2 ? 1 : expected[0],
                            .cols = 1 };
     for (const std::int64_t size : expected.subspan(expected.size() < 2 ? 0 : 1))

@@ -44,8 +44,8 @@ Result<GenerationDefaults> readGenerationDefaults(const std::filesystem::path &d
     ConfigProblems problems(path.string());
     ConfigObject config(*root, "", problems);
     GenerationDefaults defaults = readFields(config);
-    if (problems.first()) // whatever it is, another kernel would not help
-        return fail(ErrorCode::BadCheckpoint, problems.first()->message);
+    if (const auto &problem = problems.first()) // whatever it is, another kernel would not help
+        return fail(ErrorCode::BadCheckpoint, problem->message);
     return defaults;
 }
 

@@ -284,8 +284,8 @@ Result<ConfigReport> parseModelConfig(std::string_view json, std::string_view fi
                     "torch_dtype", "transformers_version", "video_end_token_id",
                     "video_start_token_id", "video_token_id" });
     config.appendUnknown(report.unknownFields);
-    if (problems.first())
-        return std::unexpected(*problems.first());
+    if (const auto &problem = problems.first())
+        return std::unexpected(*problem);
     return report;
 }
 

@@ -171,7 +171,7 @@ Result<void> checkCoverage(const Directory &directory, std::span<const std::byte
         const std::size_t expected = previous == nullptr ? 0 : previous->end;
         if (extent.begin < expected)
             return fail(ErrorCode::BadCheckpoint,
-                        std::format("tensor \"{}\" overlaps tensor \"{}\"", printable(extent.name),
+                        std::format(R"(tensor "{}" overlaps tensor "{}")", printable(extent.name),
                                     printable(previous->name)));
         if (extent.begin > expected)
             return fail(ErrorCode::BadCheckpoint,
