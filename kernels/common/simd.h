@@ -11,7 +11,8 @@
 #include <cstring>
 
 // Marks a function that contains hot loops. Everything it calls in them must be FIRESTEEL_INLINE.
-#if defined(__x86_64__)
+// Clang (fuzzers, analysis) compares calling conventions before it inlines and rejects the clones.
+#if defined(__x86_64__) && !defined(__clang__)
 #define FIRESTEEL_SIMD_CLONES __attribute__((target_clones("arch=haswell", "default")))
 #else
 #define FIRESTEEL_SIMD_CLONES
