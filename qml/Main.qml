@@ -15,6 +15,8 @@ ApplicationWindow {
 
     required property App.Application application
     readonly property App.AppSettings settings: application.settings
+    readonly property bool systemDark: Application.styleHints.colorScheme === Qt.Dark
+    readonly property bool dark: settings.appearance === App.AppSettings.System ? systemDark : settings.appearance === App.AppSettings.Dark
 
     function toggleSidebar() {
         if (folds.sidebarFits)
@@ -69,8 +71,7 @@ ApplicationWindow {
     Binding {
         target: Theme
         property: "dark"
-        value: root.settings.appearance === App.AppSettings.Dark || root.settings.appearance === App.AppSettings.System
-               && Application.styleHints.colorScheme === Qt.Dark
+        value: root.dark
     }
     Binding {
         target: Theme

@@ -51,12 +51,12 @@ QtObject {
     readonly property int quoteIndent: step * 4
 
     // Styles of the tags that the Markdown renderer writes.
-    readonly property string inlineStyles: "a{color:%1;text-decoration:underline}".arg(accent)
-        + "code{font-family:'%1';font-size:%2px;background-color:%3}".arg(mono).arg(codeSize).arg(raised)
+    readonly property string linkStyle: "a{color:%1;text-decoration:underline}".arg(accent)
+    readonly property string codeStyle: "code{font-family:'%1';font-size:%2px;background-color:%3}".arg(mono).arg(codeSize).arg(raised)
 
     // A block of reading text. TextEdit has no line height of its own.
     function readingHtml(html: string, rightToLeft: bool, lineHeight: int): string {
-        return "<style>p{line-height:%1px;margin:0}%2</style><p dir='%3'>%4</p>".arg(lineHeight).arg(inlineStyles).arg(rightToLeft ? "rtl" : "ltr").arg(html);
+        return "<style>p{line-height:%1px;margin:0}%2</style><p dir='%3'>%4</p>".arg(lineHeight).arg(linkStyle + codeStyle).arg(rightToLeft ? "rtl" : "ltr").arg(html);
     }
 
     function icon(name: string): url {

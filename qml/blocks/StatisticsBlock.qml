@@ -13,8 +13,7 @@ BlockItem {
     property bool shown: true
     property bool messageHovered: false
     property bool canRegenerate: false
-    readonly property bool actionsShown: messageHovered || copyButton.activeFocus || copyButton.done
-                                         || regenerateButton.activeFocus
+    readonly property bool actionsShown: messageHovered || copyButton.activeFocus || copyButton.done || regenerateButton.activeFocus
 
     signal copied
     signal regenerated

@@ -15,9 +15,12 @@ BlockItem {
     required property int tokenCount
     required property bool expanded
 
-    readonly property string duration: elapsedSeconds < 60 ? qsTr("%1 s").arg(elapsedSeconds < 10 ? elapsedSeconds.toFixed(1)
-            : Math.floor(elapsedSeconds)) : qsTr("%1 min %2 s").arg(Math.floor(elapsedSeconds / 60)).arg(Math.floor(
-            elapsedSeconds % 60))
+    readonly property string duration: {
+        if (elapsedSeconds < 10)
+            return qsTr("%1 s").arg(elapsedSeconds.toLocaleString(Qt.locale(), "f", 1));
+        const seconds = Math.floor(elapsedSeconds);
+        return seconds < 60 ? qsTr("%1 s").arg(seconds) : qsTr("%1 min %2 s").arg(Math.floor(seconds / 60)).arg(seconds % 60);
+    }
     readonly property string summary: {
         const words = thinkingLive ? qsTr("Thinking for %1 · %2 tokens") : qsTr("Thought for %1 · %2 tokens");
         return words.arg(duration).arg(tokenCount.toLocaleString(Qt.locale(), "f", 0));

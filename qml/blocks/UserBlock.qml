@@ -26,7 +26,8 @@ BlockItem {
         height: label.height + root.topPadding + root.bottomPadding
         clip: !root.firstInMessage || !root.lastInMessage
 
-        Rectangle { // reaches out of the row where the card goes on in the next
+        // Reaches out of the row where the card goes on in the next.
+        Rectangle {
             y: root.firstInMessage ? 0 : -radius
             width: parent.width
             height: parent.height - y + (root.lastInMessage ? 0 : radius)

@@ -21,11 +21,24 @@ FocusScope {
         composer.focusInput();
     }
 
+    function announce(words: string) {
+        Accessible.announce(words);
+    }
+
     onConversationChanged: {
         composer.text = conversation.draft;
         messages.jumpToEnd();
         focusComposer();
     }
+
+    Connections {
+        function onAnswered(complete: bool) {
+            root.announce(complete ? qsTr("The answer is finished.") : qsTr("The answer ended early."));
+        }
+
+        target: root.conversation
+    }
+
     Component.onCompleted: composer.text = conversation.draft
 
     ColumnLayout {
@@ -81,7 +94,6 @@ FocusScope {
             focus: true
             busy: root.conversation.busy
             canSend: root.conversation.canSend
-            placeholder: root.engine.modelName === "" ? qsTr("Message Firesteel…") : qsTr("Message %1…").arg(root.engine.modelName)
             onTextChanged: root.conversation.draft = text
             onSubmitted: text => {
                 root.conversation.send(text);

@@ -60,8 +60,7 @@ Item {
 
     Tip {
         visible: hover.hovered
-        text: qsTr("%1 of %2 tokens of the context, your draft included").arg(root.used.toLocaleString(Qt.locale(), "f", 0)).arg(
-            root.total.toLocaleString(Qt.locale(), "f", 0))
+        text: qsTr("%1 of %2 tokens of the context, your draft included").arg(root.used.toLocaleString(Qt.locale(), "f", 0)).arg(root.total.toLocaleString(Qt.locale(), "f", 0))
     }
 
     Accessible.role: Accessible.ProgressBar

@@ -16,6 +16,7 @@ TextButton {
 
     signal picked(int effort)
 
+    objectName: "effortButton"
     flat: true
     symbol: "chevron-down"
     palette.buttonText: Theme.dim

@@ -13,8 +13,7 @@ Item {
 
     required property EngineController engine
 
-    readonly property list<string> examples: [qsTr("Explain how a hash map works"), qsTr("Write a Python function that checks for primes"),
-        qsTr("Make a table of three planets")]
+    readonly property list<string> examples: [qsTr("What is a hash map?"), qsTr("Write a Python function that checks whether a number is prime."), qsTr("Make a table of the capitals of France, Japan and Kenya.")]
 
     signal exampleChosen(string text)
 

@@ -11,6 +11,8 @@ Item {
     property bool following: true
     readonly property real slack: 24 // pixels from the end that still count as the end
     property bool _scheduled: false
+    property int _anchorIndex: -1 // the row at the top while the reader is above the end
+    property real _anchorShare: 0 // of that row, above the top
 
     function distanceToEnd(): real {
         return view.originY + view.contentHeight + view.bottomMargin - view.height - view.contentY;
@@ -23,6 +25,20 @@ Item {
     // The reader moved the view.
     function moved() {
         following = isAtEnd();
+        const item = view.itemAt(view.width / 2, view.contentY);
+        _anchorIndex = following || !item ? -1 : view.indexAt(view.width / 2, view.contentY);
+        _anchorShare = item ? (view.contentY - item.y) / item.height : 0;
+    }
+
+    // Rows have new heights: the row that was at the top goes back there.
+    function returnToAnchor() {
+        if (following || _anchorIndex < 0 || _anchorIndex >= view.count)
+            return;
+        view.forceLayout();
+        view.positionViewAtIndex(_anchorIndex, ListView.Beginning);
+        const item = view.itemAtIndex(_anchorIndex);
+        if (item)
+            view.contentY = item.y + _anchorShare * item.height;
     }
 
     function scrollBy(pixels: real) {
@@ -61,6 +77,10 @@ Item {
 
         function onHeightChanged() {
             root.schedule();
+        }
+
+        function onWidthChanged() {
+            Qt.callLater(root.returnToAnchor);
         }
 
         function onMovementStarted() {

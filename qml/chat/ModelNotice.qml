@@ -37,8 +37,7 @@ Item {
 
         NoticeCard {
             title: qsTr("Firesteel needs a model")
-            detail: qsTr("%1 Start it with --model and the folder of a model, or set FIRESTEEL_MODEL to that folder.").arg(
-                        root.engine.errorText)
+            detail: qsTr("%1 Start it with --model and the folder of a model, or set FIRESTEEL_MODEL to that folder.").arg(root.engine.errorText)
             action: qsTr("Look again")
             onTriggered: root.engine.retry()
         }

@@ -28,7 +28,6 @@ MenuItem {
             symbol: "check"
             color: Theme.accent
             opacity: root.checked ? 1 : 0
-            visible: root.checkable
         }
         Column {
             anchors.verticalCenter: parent.verticalCenter

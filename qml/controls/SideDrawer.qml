@@ -30,6 +30,9 @@ Drawer {
             velocity: -1
         }
     }
+    Overlay.modal: Rectangle {
+        color: Theme.scrim
+    }
     background: Rectangle {
         color: Theme.surface
     }

@@ -65,8 +65,7 @@ Rectangle {
         }
         Fact {
             name: qsTr("Context in use")
-            value: qsTr("%1 of %2 tokens").arg(root.engine.usedTokens.toLocaleString(Qt.locale(), "f", 0)).arg(
-                root.engine.contextTokens.toLocaleString(Qt.locale(), "f", 0))
+            value: qsTr("%1 of %2 tokens").arg(root.engine.usedTokens.toLocaleString(Qt.locale(), "f", 0)).arg(root.engine.contextTokens.toLocaleString(Qt.locale(), "f", 0))
         }
         Fact {
             name: qsTr("Requests")

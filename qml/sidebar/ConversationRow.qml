@@ -16,8 +16,7 @@ ItemDelegate {
     required property bool busy
     property bool current: false // has the list's keyboard focus
     property bool renaming: false
-    readonly property bool actionsShown: !renaming && (hovered || current || renameButton.activeFocus
-                                                       || deleteButton.activeFocus)
+    readonly property bool actionsShown: !renaming && (hovered || current || renameButton.activeFocus || deleteButton.activeFocus)
 
     signal opened
     signal renamed(string text)

@@ -49,6 +49,7 @@ struct Scene
     double fontScale = 1;
     int tokensBeforePicture = -1; // of the answer; -1: all
     app::EngineController::State state = app::EngineController::State::Ready;
+    QString pressed = {}; // objectName of a button
 };
 
 class Studio
@@ -103,7 +104,7 @@ bool Studio::take(const Scene &scene)
     if (isReal) {
         engine = engine::createEngine({});
     } else {
-        test::FakeScript script = test::offlineScript(0);
+        test::FakeScript script = test::offlineScript(scene.tokensBeforePicture < 0 ? 2000 : 0);
         if (scene.state == State::Loading)
             script.loadStageTime = std::chrono::seconds(3);
         if (scene.state == State::Failed)
@@ -136,6 +137,11 @@ bool Studio::take(const Scene &scene)
         return false;
     if (scene.isReasoningOpen)
         application.conversation()->blocks()->setExpanded(1, true);
+    if (!scene.pressed.isEmpty()) {
+        auto *button = window->findChild<QObject *>(scene.pressed);
+        if (button == nullptr || !QMetaObject::invokeMethod(button, "click"))
+            return false;
+    }
     settle(400);
     return window->grabWindow().save(m_output.filePath(scene.name + u".png"_s));
 }
@@ -160,6 +166,9 @@ std::vector<Scene> scenes()
         { u"empty-narrow"_s, narrow, Appearance::Light, {} },
         { u"no-model"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::NoModel },
         { u"loading"_s, wide, Appearance::Dark, {}, false, false, 1, -1, State::Loading },
+        { u"appearance-menu"_s, wide, Appearance::Light, question, false, false, 1, -1, State::Ready, u"appearanceButton"_s },
+        { u"thinking-menu"_s, wide, Appearance::Dark, question, false, false, 1, -1, State::Ready, u"effortButton"_s },
+        { u"sidebar-over-chat"_s, narrow, Appearance::Dark, question, false, false, 1, -1, State::Ready, u"sidebarToggle"_s },
         { u"failed-load"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::Failed },
     };
 }

@@ -28,7 +28,7 @@ Item {
             required property int tall
 
             width: ListView.view.width
-            height: tall
+            height: Math.round(tall * 400 / width) // as text: narrower is taller
         }
 
         EndFollower {
@@ -135,6 +135,20 @@ Item {
             tryVerify(() => Math.abs(follower.distanceToEnd()) < 1);
             root.height = 300;
             tryVerify(() => Math.abs(follower.distanceToEnd()) < 1);
+        }
+
+        function test_aNarrowerWindowKeepsTheReadersPlace() {
+            follower.scrollBy(-900);
+            wait(20);
+            const index = view.indexAt(10, view.contentY);
+            root.width = 250;
+            tryVerify(() => view.width === 250);
+            wait(50);
+            compare(view.indexAt(10, view.contentY + 1), index);
+            root.width = 400;
+            wait(50);
+            compare(view.indexAt(10, view.contentY + 1), index);
+            verify(!follower.following);
         }
 
         function test_onlyWhatIsNearTheWindowExists() {

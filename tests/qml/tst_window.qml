@@ -174,7 +174,7 @@ TestCase {
             if (find("conversationList").activeFocus)
                 seen.push("conversationList");
             seen.push(item.objectName || item.Accessible?.name || String(item));
-        } while (window.activeFocusItem !== input() && ++steps < 60);
+        } while (window.activeFocusItem !== input() && ++steps < 60)
         verify(steps < 60, seen.join(", "));
         for (const name of ["sidebarToggle", "appearanceButton", "panelToggle", "conversationList", "messageList"])
             verify(seen.includes(name), name + " is not in " + seen.join(", "));
