@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/text/tokenizer_file.h"
 
+#include "engine/base/json_problem.h"
 #include "engine/base/printable.h"
 #include "engine/text/byte_alphabet.h"
 
@@ -236,12 +237,10 @@ Result<TokenizerFile> readTokenizerFile(std::string_view json, std::string_view 
     const auto bad = [fileName](std::string_view why) {
         return fail(ErrorCode::BadCheckpoint, std::format("{}: {}", printable(fileName), why));
     };
-    if (json.empty())
-        return bad("not JSON: the file is empty");
     dom::parser parser;
     dom::element root;
     if (const auto error = parser.parse(json.data(), json.size()).get(root))
-        return bad(std::format("not JSON: {}", simdjson::error_message(error)));
+        return bad(jsonProblem(error));
     try {
         const auto model = require<dom::element>(root, "", "model", "an object");
         checkModel(model);
