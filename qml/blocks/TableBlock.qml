@@ -12,12 +12,34 @@ BlockItem {
     id: root
 
     required property list<string> tableHeader // HTML; empty on the later parts of a long table
-    required property var tableRows            // a list of HTML strings per row
-    required property var tableAlignments      // a Qt.Alignment per column
+    required property var tableRows // a list of HTML strings per row
+    required property var tableAlignments // a Qt.Alignment per column
 
-    readonly property int columns: tableAlignments.length
+    readonly property int columns: Math.max(1, tableAlignments.length)
+
+    // While a table is written, only cells that changed are touched.
+    function updateCells() {
+        const all = tableHeader.concat(...(tableRows ?? []));
+        for (let i = 0; i < all.length; ++i) {
+            if (i === cells.count)
+                cells.append({
+                    html: all[i]
+                });
+            else if (cells.get(i).html !== all[i])
+                cells.setProperty(i, "html", all[i]);
+        }
+        if (cells.count > all.length)
+            cells.remove(all.length, cells.count - all.length);
+    }
 
     gap: tableHeader.length > 0 ? Theme.step * 4 : 0
+    onTableHeaderChanged: updateCells()
+    onTableRowsChanged: updateCells()
+    Component.onCompleted: updateCells()
+
+    ListModel {
+        id: cells
+    }
 
     Flickable {
         id: scroller
@@ -36,30 +58,20 @@ BlockItem {
 
             objectName: "table"
             width: scroller.contentWidth
-            columns: Math.max(1, root.columns)
+            columns: root.columns
             columnSpacing: 0
             rowSpacing: 0
             layoutDirection: root.rightToLeft ? Qt.RightToLeft : Qt.LeftToRight
 
             Repeater {
-                model: root.tableHeader
+                model: cells
 
                 TableCell {
                     required property int index
 
-                    heading: true
+                    heading: index < root.tableHeader.length
                     rightToLeft: root.rightToLeft
-                    alignment: root.tableAlignments[index]
-                }
-            }
-            Repeater {
-                model: [].concat(...root.tableRows)
-
-                TableCell {
-                    required property int index
-
-                    rightToLeft: root.rightToLeft
-                    alignment: root.tableAlignments[index % root.columns]
+                    alignment: root.tableAlignments[index % root.columns] ?? Qt.AlignLeft
                 }
             }
         }

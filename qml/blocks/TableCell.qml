@@ -8,7 +8,7 @@ import Firesteel.Ui
 Item {
     id: root
 
-    required property string modelData // HTML
+    required property string html
     property bool heading: false
     property int alignment: Qt.AlignLeft
     property bool rightToLeft: false
@@ -29,7 +29,7 @@ Item {
         rightPadding: Theme.step * 3
         topPadding: Theme.step * 2
         bottomPadding: Theme.step * 2
-        html: root.modelData
+        html: root.html
         rightToLeft: root.rightToLeft
         lineHeight: 1.35
         horizontalAlignment: root.alignment
