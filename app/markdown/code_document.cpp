@@ -23,7 +23,8 @@ namespace {
 
 using namespace Qt::Literals::StringLiterals;
 
-constexpr qint64 kSliceMilliseconds = 3; // of one frame, for colouring what is not coloured yet
+constexpr qint64 kSliceMilliseconds = 2; // for colouring what is not coloured yet
+constexpr int kSlicePause = 8; // ms, so that a frame has room for other work
 
 constexpr int kBuildingMilliseconds
     = 50; // until the languages are asked for again while a worker loads them
@@ -112,7 +113,7 @@ public:
         KSyntaxHighlighting::SyntaxHighlighter::setDefinition(definition);
         setDocument(document);
         m_slices.setSingleShot(true);
-        m_slices.setInterval(0);
+        m_slices.setInterval(kSlicePause);
         QObject::connect(&m_slices, &QTimer::timeout, &m_slices, [this] { colourSlice(); });
     }
 
@@ -168,11 +169,14 @@ private:
         QElapsedTimer clock;
         clock.start();
         m_isColouring = true;
+        QTextCursor cursor(document()); // one edit, one layout for all lines of the slice
+        cursor.beginEditBlock();
         while (m_limit < finishedLines() && clock.elapsed() < kSliceMilliseconds) {
             rehighlightBlock(document()->findBlockByNumber(m_limit));
             ++m_limit;
         }
         m_isColouring = false;
+        cursor.endEditBlock();
         if (m_limit < finishedLines())
             m_slices.start();
     }

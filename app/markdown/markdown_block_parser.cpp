@@ -76,7 +76,12 @@ MarkdownBlockParser::Change MarkdownBlockParser::update()
     if (m_scanner.openFence()) {
         showPartialCodeLine();
     } else {
-        const std::size_t end = wholeCharacters(m_text);
+        // A row of a table is shown when it is whole: each change of a table costs the layout of
+        // all of it.
+        const bool isInTable = m_blocks.size() > m_frozenBlocks
+            && m_blocks.back().kind == MarkdownBlock::Kind::Table;
+        const bool isRow = isInTable && std::string_view(m_text).substr(m_scanned).starts_with('|');
+        const std::size_t end = isRow ? m_scanned : wholeCharacters(m_text);
         const std::size_t tail = end - std::min(end, m_tailBegin);
         const std::size_t growth = tail > kLongTail ? (tail - kLongTail) / kTailFraction : 0;
         if (end > m_rendered + growth)
