@@ -68,8 +68,8 @@ void EngineThread::run()
     std::optional<std::string> broken;
     for (;;) {
         try {
-            if (broken)
-                recover(*std::exchange(broken, std::nullopt));
+            if (const auto what = std::exchange(broken, std::nullopt))
+                recover(*what);
             if (!serve())
                 return;
         } catch (const std::exception &error) {
