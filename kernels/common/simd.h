@@ -12,7 +12,8 @@
 
 // Marks a function that contains hot loops. Everything it calls in them must be FIRESTEEL_INLINE.
 // Clang (fuzzers, analysis) compares calling conventions before it inlines and rejects the clones.
-#if defined(__x86_64__) && !defined(__clang__)
+// ThreadSanitizer is not up yet when the loader runs the functions that choose a clone.
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define FIRESTEEL_SIMD_CLONES __attribute__((target_clones("arch=haswell", "default")))
 #else
 #define FIRESTEEL_SIMD_CLONES
