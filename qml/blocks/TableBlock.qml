@@ -6,6 +6,7 @@ pragma ComponentBehavior: Bound
 import QtQuick
 import QtQuick.Controls.Basic
 import QtQuick.Layouts
+import Firesteel.App
 import Firesteel.Ui
 
 BlockItem {
@@ -17,28 +18,14 @@ BlockItem {
 
     readonly property int columns: Math.max(1, tableAlignments.length)
 
-    // While a table is written, only cells that changed are touched.
-    function updateCells() {
-        const all = tableHeader.concat(...(tableRows ?? []));
-        for (let i = 0; i < all.length; ++i) {
-            if (i === cells.count)
-                cells.append({
-                    html: all[i]
-                });
-            else if (cells.get(i).html !== all[i])
-                cells.setProperty(i, "html", all[i]);
-        }
-        if (cells.count > all.length)
-            cells.remove(all.length, cells.count - all.length);
-    }
-
     gap: tableHeader.length > 0 ? Theme.step * 4 : 0
-    onTableHeaderChanged: updateCells()
-    onTableRowsChanged: updateCells()
-    Component.onCompleted: updateCells()
 
-    ListModel {
+    // While a table is written, only cells that changed are touched.
+    TableCells {
         id: cells
+
+        header: root.tableHeader
+        rows: root.tableRows
     }
 
     Flickable {
