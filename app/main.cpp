@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The composition root of the desktop application: reads the command line and the environment, makes the engine and the
-// Application, opens the window. Nothing else in the app reads either.
+// The composition root of the desktop application: reads the command line and the environment,
+// makes the engine and the Application, opens the window. Nothing else in the app reads either.
 #include "app/application.h"
 #include "app/model_location.h"
 #include "app/termination.h"
@@ -64,9 +64,12 @@ Options parse(const QGuiApplication &application)
 {
     QCommandLineParser parser;
     parser.setApplicationDescription(u"Chat with GLM-5.3-Flash on this computer."_s);
-    const QCommandLineOption model(u"model"_s, u"Folder of the model. Without it: FIRESTEEL_MODEL, then the model beside the program."_s,
-                                   u"folder"_s);
-    const QCommandLineOption appearance(u"appearance"_s, u"system, light or dark, for this run and later ones."_s, u"name"_s);
+    const QCommandLineOption model(
+        u"model"_s,
+        u"Folder of the model. Without it: FIRESTEEL_MODEL, then the model beside the program."_s,
+        u"folder"_s);
+    const QCommandLineOption appearance(
+        u"appearance"_s, u"system, light or dark, for this run and later ones."_s, u"name"_s);
     parser.addOptions({ model, appearance });
     parser.addHelpOption();
     parser.addVersionOption();
@@ -84,15 +87,17 @@ int main(int argc, char *argv[])
     app::setUpLook();
 
     app::ApplicationSetup setup;
-    setup.engine.findModel = [model = options.model, environment = qEnvironmentVariable("FIRESTEEL_MODEL"),
-                              program = QCoreApplication::applicationDirPath()] {
-        return app::findModel(model, environment, program);
-    };
+    setup.engine.findModel
+        = [model = options.model, environment = qEnvironmentVariable("FIRESTEEL_MODEL"),
+           program = QCoreApplication::applicationDirPath()] {
+              return app::findModel(model, environment, program);
+          };
     app::Application application(engine::createEngine(forwardLog), std::move(setup));
     if (!options.appearance.isEmpty()) {
         const auto appearance = appearanceNamed(options.appearance);
         if (!appearance) {
-            std::fprintf(stderr, "--appearance: \"%s\" is none of system, light, dark\n", qPrintable(options.appearance));
+            std::fprintf(stderr, "--appearance: \"%s\" is none of system, light, dark\n",
+                         qPrintable(options.appearance));
             return EXIT_FAILURE;
         }
         application.settings()->setAppearance(*appearance);

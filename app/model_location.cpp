@@ -22,7 +22,8 @@ std::filesystem::path toPath(const QString &folder)
 
 } // namespace
 
-ModelLocation findModel(const QString &commandLine, const QString &environment, const QString &programFolder)
+ModelLocation findModel(const QString &commandLine, const QString &environment,
+                        const QString &programFolder)
 {
     if (!commandLine.isEmpty())
         return { toPath(commandLine), { commandLine } };
@@ -30,9 +31,11 @@ ModelLocation findModel(const QString &commandLine, const QString &environment, 
         return { toPath(environment), { environment } };
 
     ModelLocation location;
-    location.searched << Words::tr("the command line (--model)") << Words::tr("the variable FIRESTEEL_MODEL");
+    location.searched << Words::tr("the command line (--model)")
+                      << Words::tr("the variable FIRESTEEL_MODEL");
     // Installed beside the program, and in a checkout.
-    for (const auto &folder : { u"../share/firesteel/glimmer/model"_s, u"../../../resources/glimmer/model"_s }) {
+    for (const auto &folder :
+         { u"../share/firesteel/glimmer/model"_s, u"../../../resources/glimmer/model"_s }) {
         const QString candidate = QDir::cleanPath(programFolder + u'/' + folder);
         if (QFileInfo::exists(candidate + u"/config.json"_s)) {
             location.directory = toPath(candidate);

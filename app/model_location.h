@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Where the model is: the folder named on the command line, else the one in FIRESTEEL_MODEL, else the one that came with
-// the program. Called by main() through EngineSetup::findModel, on a worker, again at each retry.
+// Where the model is: the folder named on the command line, else the one in FIRESTEEL_MODEL, else
+// the one that came with the program. Called by main() through EngineSetup::findModel, on a worker,
+// again at each retry.
 #pragma once
 
 #include "app/inference/engine_controller.h"
@@ -10,7 +11,9 @@
 
 namespace firesteel::app {
 
-// A place a person named is taken as it is, so that what is wrong with it can be said. `programFolder` holds the executable.
-ModelLocation findModel(const QString &commandLine, const QString &environment, const QString &programFolder);
+// A place a person named is taken as it is, so that what is wrong with it can be said.
+// `programFolder` holds the executable.
+ModelLocation findModel(const QString &commandLine, const QString &environment,
+                        const QString &programFolder);
 
 } // namespace firesteel::app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Lets SIGTERM, SIGINT and SIGHUP end the program the way closing its window does, so that everything is stored and joined.
+// Lets SIGTERM, SIGINT and SIGHUP end the program the way closing its window does, so that
+// everything is stored and joined.
 #pragma once
 
 class QCoreApplication;

@@ -27,14 +27,16 @@ void setUpProcess()
     QGuiApplication::setApplicationDisplayName(u"Firesteel"_s);
     QGuiApplication::setDesktopFileName(u"org.firesteel.Firesteel"_s);
     // Sharp text at 125 % and when a window moves between screens.
-    QGuiApplication::setHighDpiScaleFactorRoundingPolicy(Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
+    QGuiApplication::setHighDpiScaleFactorRoundingPolicy(
+        Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
     QQuickStyle::setStyle(u"Basic"_s);
     QQuickWindow::setTextRenderType(QQuickWindow::NativeTextRendering);
 }
 
 void setUpLook()
 {
-    for (const auto *file : { "Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMonoNL-Regular.ttf" })
+    for (const auto *file :
+         { "Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMonoNL-Regular.ttf" })
         QFontDatabase::addApplicationFont(u":/firesteel/fonts/"_s + QLatin1StringView(file));
     QFont font(u"Inter"_s);
     font.setPixelSize(13);
@@ -47,7 +49,9 @@ QQuickWindow *openWindow(QQmlApplicationEngine &qml, Application &application)
 {
     qml.setInitialProperties({ { u"application"_s, QVariant::fromValue(&application) } });
     qml.loadFromModule("Firesteel.Ui", "Main");
-    return qml.rootObjects().isEmpty() ? nullptr : qobject_cast<QQuickWindow *>(qml.rootObjects().constFirst());
+    return qml.rootObjects().isEmpty()
+        ? nullptr
+        : qobject_cast<QQuickWindow *>(qml.rootObjects().constFirst());
 }
 
 } // namespace firesteel::app

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Brings the window up: names, fonts and icon of the process, then Main.qml on a given Application. Called by main() of
-// the app, of firesteel-offline and of the tests that need a whole window.
+// Brings the window up: names, fonts and icon of the process, then Main.qml on a given Application.
+// Called by main() of the app, of firesteel-offline and of the tests that need a whole window.
 #pragma once
 
 class QGuiApplication;

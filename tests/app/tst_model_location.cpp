@@ -16,12 +16,14 @@ class TestModelLocation : public QObject
 private Q_SLOTS:
     void theCommandLineWins()
     {
-        QCOMPARE(findModel(u"/named"_s, u"/variable"_s, u"/bin"_s).directory, std::filesystem::path("/named"));
+        QCOMPARE(findModel(u"/named"_s, u"/variable"_s, u"/bin"_s).directory,
+                 std::filesystem::path("/named"));
     }
 
     void thenTheVariable()
     {
-        QCOMPARE(findModel({}, u"/variable"_s, u"/bin"_s).directory, std::filesystem::path("/variable"));
+        QCOMPARE(findModel({}, u"/variable"_s, u"/bin"_s).directory,
+                 std::filesystem::path("/variable"));
     }
 
     void aRelativeFolderIsMadeAbsolute()
@@ -36,10 +38,12 @@ private Q_SLOTS:
         const QString model = root.filePath(u"share/firesteel/glimmer/model"_s);
         QVERIFY(QDir().mkpath(model));
         QVERIFY(QDir().mkpath(root.filePath(u"bin"_s)));
-        QVERIFY2(findModel({}, {}, root.filePath(u"bin"_s)).directory.empty(), "a folder without a model");
+        QVERIFY2(findModel({}, {}, root.filePath(u"bin"_s)).directory.empty(),
+                 "a folder without a model");
         QFile config(model + u"/config.json"_s);
         QVERIFY(config.open(QIODevice::WriteOnly));
-        QCOMPARE(findModel({}, {}, root.filePath(u"bin"_s)).directory, std::filesystem::path(model.toStdString()));
+        QCOMPARE(findModel({}, {}, root.filePath(u"bin"_s)).directory,
+                 std::filesystem::path(model.toStdString()));
     }
 
     void whatWasSearchedIsSaid()

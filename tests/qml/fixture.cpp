@@ -29,7 +29,8 @@ app::Application *Fixture::makeApplication()
     app::ApplicationSetup setup;
     setup.settingsFile = settings;
     setup.engine.findModel = [this] {
-        return m_isModelHidden ? app::ModelLocation { {}, { u"/nowhere"_s } } : app::ModelLocation { "/", {} };
+        return m_isModelHidden ? app::ModelLocation { {}, { u"/nowhere"_s } }
+                               : app::ModelLocation { "/", {} };
     };
     m_application = std::make_unique<app::Application>(std::move(engine), std::move(setup));
     m_application->settings()->setReducedMotion(true);
@@ -45,7 +46,8 @@ void Fixture::failLoad(const QString &message)
 {
     m_script.loadError.reset();
     if (!message.isEmpty())
-        m_script.loadError = engine::Error { engine::ErrorCode::BadCheckpoint, message.toStdString() };
+        m_script.loadError
+            = engine::Error { engine::ErrorCode::BadCheckpoint, message.toStdString() };
     m_engine->setScript(m_script);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What QML tests reach as Firesteel.Test's Fixture: a whole application on a scripted engine, and the things Qt Quick Test
-// cannot do: play an input method, read the clipboard.
+// What QML tests reach as Firesteel.Test's Fixture: a whole application on a scripted engine, and
+// the things Qt Quick Test cannot do: play an input method, read the clipboard.
 #pragma once
 
 #include "app/application.h"

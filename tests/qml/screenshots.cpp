@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// firesteel-screenshots: takes pictures of the window in the states a person meets, light and dark, wide and narrow. It
-// fails when a state is not reached; whether it looks right is for eyes. With --model it asks the real engine.
+// firesteel-screenshots: takes pictures of the window in the states a person meets, light and dark,
+// wide and narrow. It fails when a state is not reached; whether it looks right is for eyes. With
+// --model it asks the real engine.
 #include "app/application.h"
 #include "engine/api/engine.h"
 #include "qml/window.h"
@@ -108,8 +109,10 @@ bool Studio::take(const Scene &scene)
         if (scene.state == State::Loading)
             script.loadStageTime = std::chrono::seconds(3);
         if (scene.state == State::Failed)
-            script.loadError = engine::Error { engine::ErrorCode::BadCheckpoint,
-                                               "model-00003-of-00005.safetensors: ends after 1,204 of 4,096 bytes" };
+            script.loadError = engine::Error {
+                engine::ErrorCode::BadCheckpoint,
+                "model-00003-of-00005.safetensors: ends after 1,204 of 4,096 bytes"
+            };
         auto scripted = std::make_unique<test::FakeEngine>(std::move(script));
         fake = scripted.get();
         engine = std::move(scripted);
@@ -152,7 +155,8 @@ std::vector<Scene> scenes()
     using State = app::EngineController::State;
     const QSize wide(1280, 800);
     const QSize narrow(720, 480);
-    const QString question = u"How does a hash map work? Show what it costs, and an example in Python."_s;
+    const QString question
+        = u"How does a hash map work? Show what it costs, and an example in Python."_s;
     return {
         { u"chat-light"_s, wide, Appearance::Light, question, false, true },
         { u"chat-dark"_s, wide, Appearance::Dark, question, true },
@@ -166,9 +170,12 @@ std::vector<Scene> scenes()
         { u"empty-narrow"_s, narrow, Appearance::Light, {} },
         { u"no-model"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::NoModel },
         { u"loading"_s, wide, Appearance::Dark, {}, false, false, 1, -1, State::Loading },
-        { u"appearance-menu"_s, wide, Appearance::Light, question, false, false, 1, -1, State::Ready, u"appearanceButton"_s },
-        { u"thinking-menu"_s, wide, Appearance::Dark, question, false, false, 1, -1, State::Ready, u"effortButton"_s },
-        { u"sidebar-over-chat"_s, narrow, Appearance::Dark, question, false, false, 1, -1, State::Ready, u"sidebarToggle"_s },
+        { u"appearance-menu"_s, wide, Appearance::Light, question, false, false, 1, -1,
+          State::Ready, u"appearanceButton"_s },
+        { u"thinking-menu"_s, wide, Appearance::Dark, question, false, false, 1, -1, State::Ready,
+          u"effortButton"_s },
+        { u"sidebar-over-chat"_s, narrow, Appearance::Dark, question, false, false, 1, -1,
+          State::Ready, u"sidebarToggle"_s },
         { u"failed-load"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::Failed },
     };
 }
@@ -180,8 +187,10 @@ int main(int argc, char *argv[])
     app::setUpProcess();
     QGuiApplication qt(argc, argv);
     QCommandLineParser parser;
-    const QCommandLineOption output(u"output"_s, u"Where the pictures go."_s, u"folder"_s, u"screenshots"_s);
-    const QCommandLineOption model(u"model"_s, u"Ask this model instead of the script."_s, u"folder"_s);
+    const QCommandLineOption output(u"output"_s, u"Where the pictures go."_s, u"folder"_s,
+                                    u"screenshots"_s);
+    const QCommandLineOption model(u"model"_s, u"Ask this model instead of the script."_s,
+                                   u"folder"_s);
     const QCommandLineOption only(u"only"_s, u"Name of one picture."_s, u"name"_s);
     const QCommandLineOption ask(u"ask"_s, u"Other questions, separated by |."_s, u"text"_s);
     parser.addOptions({ output, model, only, ask });

@@ -10,10 +10,12 @@ namespace {
 
 constexpr std::string_view kThinking
     = "The question has three parts: what a hash map is, what it costs, and an example.\n\n"
-      "A table fits the costs. Python keeps the example short; I should show how a collision is handled, since that "
+      "A table fits the costs. Python keeps the example short; I should show how a collision is "
+      "handled, since that "
       "is where the worst case comes from.";
 
-constexpr std::string_view kEveryBlock = R"(A **hash map** keeps pairs of keys and values in an array of *buckets*. A hash function turns the key into a number, and that number picks the bucket, so `map[key]` does not search through the others.
+constexpr std::string_view kEveryBlock
+    = R"(A **hash map** keeps pairs of keys and values in an array of *buckets*. A hash function turns the key into a number, and that number picks the bucket, so `map[key]` does not search through the others.
 
 ## What it costs
 
@@ -52,8 +54,9 @@ Two things keep it fast:
 
 More in the [documentation](https://docs.python.org/3/).)";
 
-constexpr std::string_view kRightToLeft = "שלום! זוהי תשובה בעברית.\n\n- פריט ראשון\n- פריט שני עם `code`\n\n"
-                                          "And a sentence in English.";
+constexpr std::string_view kRightToLeft
+    = "שלום! זוהי תשובה בעברית.\n\n- פריט ראשון\n- פריט שני עם `code`\n\n"
+      "And a sentence in English.";
 
 std::string longAnswer()
 {
@@ -61,8 +64,10 @@ std::string longAnswer()
     for (int i = 1; i <= 40; ++i) {
         text += "## Part " + std::to_string(i) + "\n\n";
         for (int k = 0; k < 4; ++k)
-            text += "A sentence that is only here to make the paragraph as long as paragraphs usually are. ";
-        text += "\n\n```cpp\nint part" + std::to_string(i) + "() { return " + std::to_string(i) + "; }\n```\n\n";
+            text += "A sentence that is only here to make the paragraph as long as paragraphs "
+                    "usually are. ";
+        text += "\n\n```cpp\nint part" + std::to_string(i) + "() { return " + std::to_string(i)
+            + "; }\n```\n\n";
     }
     return text;
 }
@@ -70,15 +75,18 @@ std::string longAnswer()
 FakeAnswer answerTo(const std::vector<engine::Message> &messages)
 {
     const std::string &question = messages.back().content.front().text;
-    const auto asks = [&](std::string_view word) { return question.find(word) != std::string::npos; };
-    FakeAnswer answer { std::string(kThinking), std::string(kEveryBlock), engine::FinishReason::Stop, std::nullopt };
+    const auto asks
+        = [&](std::string_view word) { return question.find(word) != std::string::npos; };
+    FakeAnswer answer { std::string(kThinking), std::string(kEveryBlock),
+                        engine::FinishReason::Stop, std::nullopt };
     if (asks("rtl"))
         answer.text = kRightToLeft;
     if (asks("long"))
         answer.text = longAnswer();
     if (asks("fail")) {
         answer.text = "This answer stops in the middle,";
-        answer.failure = engine::Error { engine::ErrorCode::Internal, "The engine stopped: an invariant broke." };
+        answer.failure = engine::Error { engine::ErrorCode::Internal,
+                                         "The engine stopped: an invariant broke." };
     }
     return answer;
 }
