@@ -117,11 +117,13 @@ ItemDelegate {
             anchors.verticalCenter: parent.verticalCenter
             width: parent.width
             visible: root.renaming
-            onAccepted: root.finishRename(true)
             onActiveFocusChanged: {
                 if (!activeFocus)
                     root.finishRename(true);
             }
+            // Not onAccepted: the key would go on to the list and open the conversation.
+            Keys.onReturnPressed: root.finishRename(true)
+            Keys.onEnterPressed: root.finishRename(true)
             Keys.onEscapePressed: root.finishRename(false)
 
             Accessible.name: qsTr("Title of the chat")

@@ -188,6 +188,47 @@ TestCase {
         verify(!Theme.dark);
     }
 
+    function test_renamingByKeyboard_data() {
+        return [
+            {
+                tag: "Enter keeps the new title",
+                end: Qt.Key_Return,
+                title: "x"
+            },
+            {
+                tag: "Escape keeps the old one",
+                end: Qt.Key_Escape,
+                title: "first"
+            }
+        ];
+    }
+
+    function test_renamingByKeyboard(row) {
+        ready();
+        say("first");
+        tryCompare(application.conversation, "busy", false);
+        const list = find("conversationList");
+        list.forceActiveFocus();
+        press(Qt.Key_F2, Qt.NoModifier);
+        press(Qt.Key_X, Qt.NoModifier);
+        press(row.end, Qt.NoModifier);
+        compare(application.conversation.title, row.title);
+        verify(list.activeFocus);
+    }
+
+    function test_enterOpensTheConversationInTheList() {
+        ready();
+        say("first");
+        tryCompare(application.conversation, "busy", false);
+        const first = application.conversation;
+        press(Qt.Key_N, Qt.ControlModifier);
+        verify(application.conversation !== first);
+        find("conversationList").forceActiveFocus();
+        press(Qt.Key_Return, Qt.NoModifier);
+        compare(application.conversation, first);
+        tryVerify(() => input().activeFocus);
+    }
+
     function test_deletingCanBeUndone() {
         ready();
         say("first");
