@@ -36,6 +36,7 @@ Item {
             Fixture.start();
             tryCompare(application.engine, "state", App.EngineController.Ready);
             root.showStatistics = true;
+            root.height = 2200;
             root.conversation = application.conversation;
             root.conversation.thinkingEffort = App.ConversationController.High;
         }
@@ -109,6 +110,34 @@ Item {
             const paragraphs = list.contentItem.children.filter(item => item.visible && item instanceof ParagraphBlock);
             compare(paragraphs.length, 2);
             verify(paragraphs.some(block => block.rightToLeft) && paragraphs.some(block => !block.rightToLeft));
+        }
+
+        function test_whoReadsAboveIsNotMovedByTheAnswer() {
+            root.height = 500;
+            Fixture.holdTokens();
+            Fixture.allowTokens(900);
+            root.conversation.send("long");
+            const list = find("messageList");
+            tryVerify(() => root.conversation.blocks.count > 20);
+            tryVerify(() => loader.item.following && list.contentY > 500);
+            list.forceActiveFocus();
+            keyClick(Qt.Key_PageUp);
+            verify(!loader.item.following);
+            wait(50);
+            const index = list.indexAt(400, list.contentY + 250);
+            const place = list.itemAtIndex(index).y - list.contentY;
+
+            Fixture.releaseTokens();
+            tryCompare(root.conversation, "busy", false, 20000);
+            wait(50);
+            fuzzyCompare(list.itemAtIndex(index).y - list.contentY, place, 0.5);
+            verify(!loader.item.following);
+
+            const jump = find("jumpToLatest");
+            verify(jump.visible);
+            mouseClick(jump);
+            tryVerify(() => list.atYEnd);
+            verify(loader.item.following && !jump.visible);
         }
 
         function test_aFailedAnswerSaysWhyAndOffersHelp() {
