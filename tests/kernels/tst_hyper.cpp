@@ -107,7 +107,7 @@ TEST_CASE("the last Sinkhorn step normalises columns")
         }
 }
 
-TEST_CASE("expansion adds the sublayer and mixes by source stream; the mean is unweighted")
+TEST_CASE("expansion adds the sublayer and mixes by source stream, the mean is unweighted")
 {
     Stream stream(1);
     std::vector<float> streams(4 * 16);

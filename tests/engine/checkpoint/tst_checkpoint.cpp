@@ -71,7 +71,7 @@ TEST_CASE("a matrix is viewed in place where its alignment allows, copied once w
     }
 }
 
-TEST_CASE("a vector is one row; another shape or a name nobody has is refused")
+TEST_CASE("a vector is one row, another shape or a name nobody has is refused")
 {
     const TemporaryFolder folder;
     firesteel::test::writeTinyCheckpoint(folder.path());

@@ -18,7 +18,7 @@ TEST_CASE("philox gives the published known answers")
           == Words { 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1 });
 }
 
-TEST_CASE("uniformAt stays in [0, 1) and separates seeds and positions")
+TEST_CASE("uniformAt stays below one and separates seeds and positions")
 {
     std::set<double> seen;
     double sum = 0;

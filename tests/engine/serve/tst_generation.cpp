@@ -85,7 +85,7 @@ TEST_CASE("a request gives the same tokens alone, again and after others")
     CHECK(other.submit(request).finished().tokens == alone.tokens);
 }
 
-TEST_CASE("seeds decide the answer; without one it varies")
+TEST_CASE("seeds decide the answer, without one it varies")
 {
     test::EngineFixture fixture;
     REQUIRE(fixture.load());

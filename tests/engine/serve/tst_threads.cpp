@@ -10,7 +10,7 @@ using namespace firesteel;
 using namespace firesteel::engine;
 using test::endlessRequest;
 
-TEST_CASE("many threads submit, cancel, count and look; every request ends once")
+TEST_CASE("many threads submit, cancel, count and look, every request ends once")
 {
     test::EngineFixture fixture(1000);
     REQUIRE(fixture.load(256));
@@ -43,7 +43,7 @@ TEST_CASE("many threads submit, cancel, count and look; every request ends once"
     CHECK(fixture.engine().stats().waitingRequests == 0);
 }
 
-TEST_CASE("loads, unloads and requests race; whatever was accepted ends once")
+TEST_CASE("loads, unloads and requests race, whatever was accepted ends once")
 {
     test::EngineFixture fixture(1000);
     constexpr int kThreads = 4;

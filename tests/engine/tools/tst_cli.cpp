@@ -207,7 +207,7 @@ TEST_CASE("the prompt may come from standard input, and --raw takes it to the by
     CHECK(call({ "generate", "--prompt", "-" }, "").status == 0); // an empty message is a message
 }
 
-TEST_CASE("plain output is the answer alone; the reasoning is shown on demand")
+TEST_CASE("plain output is the answer alone, the reasoning is shown on demand")
 {
     const TinyModel model;
     const Words arguments
