@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The boundary between Firesteel's applications and its engine. Everything in app/ and engine/tools/ that wants a model goes
-// through these calls; nothing here knows Qt, HTTP or CUDA.
+// The boundary between Firesteel's applications and its engine. Everything in app/ and
+// engine/tools/ that wants a model goes through these calls; nothing here knows Qt, HTTP or CUDA.
 //
-// An Engine owns one thread, one model and every sequence. Clients on other threads hand it work (submit) and receive events
-// through the sink they gave; they never wait for it. A conversation is not engine state: each request carries its whole
-// prompt, and reuse of earlier work is the engine's business.
+// An Engine owns one thread, one model and every sequence. Clients on other threads hand it work
+// (submit) and receive events through the sink they gave; they never wait for it. A conversation is
+// not engine state: each request carries its whole prompt, and reuse of earlier work is the
+// engine's business.
 #pragma once
 
 #include "engine/api/error.h"
@@ -27,21 +28,22 @@ namespace firesteel::engine {
 struct LoadOptions
 {
     std::filesystem::path modelDirectory;
-    int contextTokens = 0;      // 0: what config.json allows and memory holds
-    int threads = 0;            // CPU kernels; 0: one per core
-    std::uint64_t memoryReserveBytes = 2ULL << 30; // of MemAvailable that must stay free after loading
+    int contextTokens = 0; // 0: what config.json allows and memory holds
+    int threads = 0; // CPU kernels; 0: one per core
+    std::uint64_t memoryReserveBytes = 2ULL
+        << 30; // of MemAvailable that must stay free after loading
 };
 
 struct LoadProgress
 {
-    std::string stage;     // "Reading weights", one line for a person
+    std::string stage; // "Reading weights", one line for a person
     double fraction = 0.0; // of the whole load, 0 to 1
 };
 
 // Facts of the loaded model that clients show or enforce.
 struct ModelInfo
 {
-    std::string name;    // the folder's name
+    std::string name; // the folder's name
     std::string backend; // "CPU (2 threads)"
     std::string backendNote; // why this backend, when a person should know; else empty
     int contextTokens = 0;
@@ -53,7 +55,8 @@ struct ModelInfo
     SamplingParams samplingDefaults; // from generation_config.json
 };
 
-// LoadProgress any number of times, then exactly one ModelInfo or Error. Called on the engine thread.
+// LoadProgress any number of times, then exactly one ModelInfo or Error. Called on the engine
+// thread.
 using LoadEvent = std::variant<LoadProgress, ModelInfo, Error>;
 using LoadSink = std::function<void(const LoadEvent &)>;
 
@@ -76,24 +79,26 @@ class Engine
 public:
     virtual ~Engine() = default; // cancels everything and joins the engine thread
 
-    // Replaces the model. Running requests fail with Cancelled first. Returns at once; a later load() or unload() cancels
-    // one in flight.
+    // Replaces the model. Running requests fail with Cancelled first. Returns at once; a later
+    // load() or unload() cancels one in flight.
     virtual void load(LoadOptions options, LoadSink sink) = 0;
     virtual void unload() = 0;
 
     // Renders and tokenises a conversation. Any thread; does not wait for the engine thread.
     // Errors: NotLoaded, BadRequest, ContextExceeded (with both numbers).
     virtual Result<Prompt> prepare(std::span<const Message> messages, std::span<const Tool> tools,
-                                   const PromptOptions &options) const = 0;
+                                   const PromptOptions &options) const
+        = 0;
 
     // Tokens of a plain text, for counters. Any thread. Errors: NotLoaded.
     virtual Result<int> countTokens(std::string_view text) const = 0;
 
-    // Queues a request. Exactly one Finished or Failed follows a success. Errors: NotLoaded, BadRequest,
-    // ContextExceeded, QueueFull; on error the sink is never called.
+    // Queues a request. Exactly one Finished or Failed follows a success. Errors: NotLoaded,
+    // BadRequest, ContextExceeded, QueueFull; on error the sink is never called.
     virtual Result<RequestId> submit(GenerationRequest request, EventSink sink) = 0;
 
-    // Ends a request in the queue, in prefill or in decode; Finished{Cancelled} follows. Unknown ids are ignored.
+    // Ends a request in the queue, in prefill or in decode; Finished{Cancelled} follows. Unknown
+    // ids are ignored.
     virtual void cancel(RequestId id) = 0;
 
     virtual EngineStats stats() const = 0;

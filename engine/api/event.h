@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a request reports back while it runs. Events of one request arrive in order, on the engine thread: a sink must return
-// quickly and must not call back into the engine except cancel().
+// What a request reports back while it runs. Events of one request arrive in order, on the engine
+// thread: a sink must return quickly and must not call back into the engine except cancel().
 #pragma once
 
 #include "engine/api/error.h"
@@ -31,7 +31,7 @@ struct PrefillProgress
 struct ThinkingDelta
 {
     std::string text; // whole UTF-8 characters
-    int tokens = 0;   // generated since the last delta of either kind
+    int tokens = 0; // generated since the last delta of either kind
 };
 
 struct TextDelta
@@ -48,10 +48,10 @@ struct ToolCallEvent
 };
 
 enum class FinishReason {
-    Stop,      // an end-of-turn token
+    Stop, // an end-of-turn token
     StopString,
     ToolCalls, // the turn ended and holds at least one complete call
-    Length,    // maxTokens or the end of the context
+    Length, // maxTokens or the end of the context
     Cancelled,
 };
 
@@ -68,7 +68,7 @@ struct Timings
     double queueSeconds = 0;
     double prefillSeconds = 0;
     double timeToFirstTokenSeconds = 0; // from submit
-    double decodeSeconds = 0;           // from the first token to the last
+    double decodeSeconds = 0; // from the first token to the last
 };
 
 struct Finished
@@ -84,7 +84,8 @@ struct Failed
     Error error;
 };
 
-using GenerationEvent = std::variant<Queued, PrefillProgress, ThinkingDelta, TextDelta, ToolCallEvent, Finished, Failed>;
+using GenerationEvent = std::variant<Queued, PrefillProgress, ThinkingDelta, TextDelta,
+                                     ToolCallEvent, Finished, Failed>;
 using EventSink = std::function<void(RequestId, const GenerationEvent &)>;
 
 } // namespace firesteel::engine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a client asks of the engine: messages and tools in, a Prompt, a GenerationRequest. Plain data; JSON dialects of the
-// HTTP endpoints are translated into these types by app/api.
+// What a client asks of the engine: messages and tools in, a Prompt, a GenerationRequest. Plain
+// data; JSON dialects of the HTTP endpoints are translated into these types by app/api.
 #pragma once
 
 #include <cstdint>
@@ -46,10 +46,10 @@ struct Message
 {
     Role role = Role::User;
     std::vector<ContentPart> content;
-    std::optional<std::string> reasoning;  // assistant only
-    std::vector<ToolCall> toolCalls;       // assistant only
-    std::string toolCallId;                // tool only: the call that `content` answers
-    std::vector<ToolOutput> toolOutputs;   // tool only: used instead of `content` when not empty
+    std::optional<std::string> reasoning; // assistant only
+    std::vector<ToolCall> toolCalls; // assistant only
+    std::string toolCallId; // tool only: the call that `content` answers
+    std::vector<ToolOutput> toolOutputs; // tool only: used instead of `content` when not empty
 
     static Message text(Role role, std::string text)
     {
@@ -60,8 +60,8 @@ struct Message
     }
 };
 
-// A function the model may call: the JSON object of the OpenAI format, either the outer {"type","function"} or the inner
-// one. Key order is kept, since the model sees it.
+// A function the model may call: the JSON object of the OpenAI format, either the outer
+// {"type","function"} or the inner one. Key order is kept, since the model sees it.
 struct Tool
 {
     std::string json;
@@ -73,10 +73,11 @@ enum class ReasoningEffort { Low, High, Max };
 struct PromptOptions
 {
     ReasoningEffort effort = ReasoningEffort::Max;
-    bool thinking = true;            // false: the prompt closes the reasoning block at once
-    bool clearThinking = false;      // true: drop the reasoning of turns before the last user message
+    bool thinking = true; // false: the prompt closes the reasoning block at once
+    bool clearThinking = false; // true: drop the reasoning of turns before the last user message
     bool addGenerationPrompt = true; // false: render the history only
-    // false: no template; the messages' texts one after another as they are, control tags recognised. For completion.
+    // false: no template; the messages' texts one after another as they are, control tags
+    // recognised. For completion.
     bool applyTemplate = true;
 };
 
@@ -85,20 +86,22 @@ struct Prompt
 {
     std::vector<std::int32_t> tokens;
     bool startsInThinking = true; // the output parser begins inside the reasoning block
-    // Tool name -> parameter name -> JSON schema type, "" where the schema names none: how argument values are read back.
+    // Tool name -> parameter name -> JSON schema type, "" where the schema names none: how argument
+    // values are read back.
     std::map<std::string, std::map<std::string, std::string>> toolParameterTypes;
 };
 
 struct SamplingParams
 {
     float temperature = 1.0F; // 0: greedy
-    float topP = 1.0F;        // (0, 1]
-    int topK = 0;             // 0: off
-    float minP = 0.0F;        // [0, 1): relative to the most likely token
+    float topP = 1.0F; // (0, 1]
+    int topK = 0; // 0: off
+    float minP = 0.0F; // [0, 1): relative to the most likely token
     float repetitionPenalty = 1.0F; // > 0, over prompt and answer (Keskar et al. 2019, CTRL)
-    float presencePenalty = 0.0F;   // OpenAI definition, over the answer
-    float frequencyPenalty = 0.0F;  // OpenAI definition, over the answer
-    std::vector<std::pair<std::int32_t, float>> logitBias; // added before sampling; -100 or less bans
+    float presencePenalty = 0.0F; // OpenAI definition, over the answer
+    float frequencyPenalty = 0.0F; // OpenAI definition, over the answer
+    std::vector<std::pair<std::int32_t, float>>
+        logitBias; // added before sampling; -100 or less bans
     std::optional<std::uint64_t> seed; // same seed, settings and build: same answer
 };
 
@@ -106,8 +109,9 @@ struct GenerationRequest
 {
     Prompt prompt;
     SamplingParams sampling;
-    std::optional<int> maxTokens;  // unset: what is left of the context
-    std::vector<std::string> stop; // not matched inside thinking or tool calls; excluded from the output
+    std::optional<int> maxTokens; // unset: what is left of the context
+    std::vector<std::string>
+        stop; // not matched inside thinking or tool calls; excluded from the output
 };
 
 } // namespace firesteel::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A cancellation flag shared between the side that wants something stopped and the side that does it. Copies share the flag.
+// A cancellation flag shared between the side that wants something stopped and the side that does
+// it. Copies share the flag.
 #pragma once
 
 #include <atomic>
