@@ -116,22 +116,23 @@ int runChat(const CliOptions &options, const CliSignals &signals)
     for (;;) {
         if (isTerminal)
             writeError("> ");
-        auto line = input.readLine();
-        if (!line && line.error().code == ErrorCode::Cancelled && isTerminal) {
+        auto read = input.readLine();
+        if (!read && read.error().code == ErrorCode::Cancelled && isTerminal) {
             writeError("\n");
             return 0; // Ctrl+C at the prompt
         }
-        if (!line)
-            return reportError(line.error());
-        if (!*line || **line == "/quit")
+        if (!read)
+            return reportError(read.error());
+        const std::optional<std::string> line = std::move(*read);
+        if (!line || *line == "/quit")
             return 0;
-        if (**line == "/new") {
+        if (*line == "/new") {
             conversation.startOver();
             continue;
         }
-        if ((*line)->empty())
+        if (line->empty())
             continue;
-        if (const auto said = conversation.say(std::move(**line)); !said) {
+        if (const auto said = conversation.say(*line); !said) {
             const int status = reportError(said.error());
             if (!isOfOneTurn(said.error()))
                 return status;
