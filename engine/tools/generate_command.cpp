@@ -73,8 +73,9 @@ std::string jsonReport(const Answer &answer, const ModelInfo &info, std::uint64_
 
 Result<std::string> promptText(const CliOptions &options, const CliSignals &signals)
 {
-    if (*options.prompt != "-")
-        return *options.prompt;
+    std::string prompt = options.prompt.value_or("");
+    if (prompt != "-")
+        return prompt;
     auto text = CliInput(signals).readAll();
     // A line typed or echoed ends with a newline that nobody means; a raw prompt is taken to the
     // byte.
