@@ -43,7 +43,7 @@ struct LoadProgress
 // Facts of the loaded model that clients show or enforce.
 struct ModelInfo
 {
-    std::string name; // the folder's name
+    std::string name; // of the model where its shape is known, else of its folder
     std::string backend; // "CPU (2 threads)"
     std::string backendNote; // why this backend, when a person should know; else empty
     int contextTokens = 0;

@@ -304,4 +304,13 @@ Result<ConfigReport> readModelConfig(const std::filesystem::path &configJson)
     return parseModelConfig(text, configJson.string());
 }
 
+std::string_view knownModelName(const ModelShape &shape)
+{
+    if (shape.hiddenSize == 4096 && shape.layerCount == 45 && shape.moe.experts == 288)
+        return "GLM-5.3-Flash";
+    if (shape.hiddenSize == 384 && shape.layerCount == 8 && shape.moe.experts == 16)
+        return "Glimmer";
+    return {};
+}
+
 } // namespace firesteel::engine

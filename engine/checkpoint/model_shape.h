@@ -93,6 +93,10 @@ struct ModelShape
     int imageTokenId = -1; // -1: absent
 };
 
+// "GLM-5.3-Flash" or "Glimmer", known by the widths: a download's folder is often called "model" or
+// after a revision. Empty for any other shape.
+std::string_view knownModelName(const ModelShape &shape);
+
 struct ConfigReport
 {
     ModelShape shape;

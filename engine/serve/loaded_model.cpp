@@ -30,8 +30,10 @@ std::string backendNote()
     return {};
 }
 
-std::string folderName(const std::filesystem::path &directory)
+std::string modelName(const ModelShape &shape, const std::filesystem::path &directory)
 {
+    if (const std::string_view known = knownModelName(shape); !known.empty())
+        return std::string(known);
     const std::filesystem::path normal = directory.lexically_normal();
     return (normal.has_filename() ? normal.filename() : normal.parent_path().filename()).string();
 }
@@ -167,7 +169,7 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     loaded->m_empty = loaded->m_sequence->snapshot();
 
     ModelInfo info;
-    info.name = folderName(options.modelDirectory);
+    info.name = modelName(loaded->m_model->shape(), options.modelDirectory);
     const int threads = loaded->m_stream.pool().size();
     info.backend = std::format("CPU ({} thread{})", threads, threads == 1 ? "" : "s");
     info.backendNote = backendNote();

@@ -44,6 +44,7 @@ TEST_CASE("the released config gives the released model's facts")
     REQUIRE(report);
     CHECK(report->unknownFields.empty());
     const ModelShape &shape = report->shape;
+    CHECK(knownModelName(shape) == "GLM-5.3-Flash");
     CHECK(shape.hiddenSize == 4096);
     CHECK(shape.layerCount == 45);
     CHECK(shape.vocabularySize == 154880);
@@ -98,6 +99,7 @@ TEST_CASE("Glimmer's config gives Glimmer's facts")
     REQUIRE(report);
     CHECK(report->unknownFields.empty());
     const ModelShape &shape = report->shape;
+    CHECK(knownModelName(shape) == "Glimmer");
     CHECK(shape.hiddenSize == 384);
     CHECK(shape.layerCount == 8);
     CHECK(shape.vocabularySize == 6144);
