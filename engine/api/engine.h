@@ -30,8 +30,8 @@ struct LoadOptions
     std::filesystem::path modelDirectory;
     int contextTokens = 0; // 0: what config.json allows and memory holds
     int threads = 0; // CPU kernels; 0: one per core
-    std::uint64_t memoryReserveBytes = 2ULL
-        << 30; // of MemAvailable that must stay free after loading
+    // Of MemAvailable that must stay free after loading.
+    std::uint64_t memoryReserveBytes = 2ULL << 30;
 };
 
 struct LoadProgress
