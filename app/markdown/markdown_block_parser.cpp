@@ -15,7 +15,7 @@ constexpr std::size_t kMostDefinitionBytes = 16
     << 10; // beyond these, links by reference wait for finish()
 // A tail this long (one giant list, table or paragraph) is parsed again only when it grew by a
 // fraction of itself, so that the work stays proportional to the text.
-constexpr std::size_t kLongTail = 64 << 10;
+constexpr std::size_t kLongTail = 32 << 10;
 constexpr std::size_t kTailFraction = 64;
 
 // End of the last whole UTF-8 character.

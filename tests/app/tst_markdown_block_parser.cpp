@@ -5,8 +5,12 @@
 #include "app/markdown/markdown_block_parser.h"
 #include "app/markdown/markdown_renderer.h"
 
+#include <QElapsedTimer>
 #include <QRandomGenerator>
+#include <QRegularExpression>
 #include <QTest>
+
+#include <array>
 
 namespace firesteel::test {
 
@@ -53,6 +57,10 @@ class MarkdownBlockParserTest : public QObject
 private Q_SLOTS:
     void endsLikeOneParse_data();
     void endsLikeOneParse();
+    void staysProportional_data();
+    void staysProportional();
+    void cutsLongParagraphs();
+    void neverMakesForeignTags();
 };
 
 void MarkdownBlockParserTest::endsLikeOneParse_data()
@@ -132,6 +140,99 @@ void MarkdownBlockParserTest::endsLikeOneParse()
         apply(parser.finish());
         QCOMPARE(described(parser.blocks()), described(expected));
         QCOMPARE(described(shown), described(expected));
+    }
+}
+
+void MarkdownBlockParserTest::staysProportional_data()
+{
+    QTest::addColumn<QByteArray>("text");
+    QTest::newRow("10,000 paragraphs") << QByteArray("A line of *text* here.\n\n").repeated(10'000);
+    QTest::newRow("10,000 lines of one paragraph")
+        << QByteArray("A line of *text* here.\n").repeated(10'000);
+    QTest::newRow("10,000 lines of code")
+        << "```py\n" + QByteArray("x = f(1)  # comment\n").repeated(10'000) + "```\n";
+    QTest::newRow("10,000 items") << QByteArray("- an item with `code`\n").repeated(10'000);
+    QTest::newRow("10,000 table rows")
+        << "|a|b|\n|-|-|\n" + QByteArray("| one | **two** |\n").repeated(10'000);
+    QTest::newRow("one long word") << QByteArray(300'000, 'w');
+    QTest::newRow("deep quotes") << QByteArray("> ").repeated(500) + "text\n";
+    QTest::newRow("open brackets") << QByteArray("[").repeated(20'000);
+}
+
+// The bound is far above what it takes and far below what parsing everything for each token would.
+void MarkdownBlockParserTest::staysProportional()
+{
+    QFETCH(QByteArray, text);
+    const std::string_view whole(text.constData(), static_cast<std::size_t>(text.size()));
+    QElapsedTimer clock;
+    clock.start();
+    MarkdownBlockParser parser;
+    const std::size_t piece = whole.size() / 1000 + 1;
+    for (std::size_t at = 0; at < whole.size(); at += piece) {
+        parser.append(whole.substr(at, piece));
+        parser.update();
+    }
+    parser.finish();
+    QVERIFY2(clock.elapsed() < 60'000, qPrintable(QString::number(clock.elapsed())));
+    QCOMPARE(described(parser.blocks()), described(renderMarkdown(whole)));
+}
+
+void MarkdownBlockParserTest::cutsLongParagraphs()
+{
+    const std::string text = QByteArray("some **bold words** and [a link](https://x.example) ")
+                                 .repeated(2'000)
+                                 .toStdString();
+    const std::vector<MarkdownBlock> blocks = renderMarkdown(text);
+    QVERIFY(blocks.size() > 10);
+    for (const MarkdownBlock &block : blocks) {
+        QVERIFY(block.html.size() < 2 * app::kLongestParagraph);
+        QCOMPARE(block.html.count(u"<b>"_s), block.html.count(u"</b>"_s));
+        QCOMPARE(block.html.count(u"<a "_s), block.html.count(u"</a>"_s));
+    }
+}
+
+// Whatever the source, the only tags are ours: raw HTML is text, and only web and mail links can be
+// clicked.
+void MarkdownBlockParserTest::neverMakesForeignTags()
+{
+    static const QRegularExpression ours(
+        u"</?(?:b|i|s|code)>|<br>|</a>|<a href=\"(?:https?:|mailto:)[^\"<>]*\">"_s);
+    QRandomGenerator random(11);
+    static constexpr std::array kPieces { "<script>",
+                                          "</b>",
+                                          "<a href='x'>",
+                                          "[a](javascript:x)",
+                                          "[b](https://e.example/\"><img>)",
+                                          "![i](file:///etc)",
+                                          "**",
+                                          "*",
+                                          "`",
+                                          "~~",
+                                          "\n",
+                                          "\n\n",
+                                          "- ",
+                                          "> ",
+                                          "|",
+                                          "|-|-|\n",
+                                          "```",
+                                          "&lt;",
+                                          "&#60;",
+                                          "\\<",
+                                          "<http://a.example>",
+                                          "text ",
+                                          "$",
+                                          "\\(" };
+    for (int round = 0; round < 3'000; ++round) {
+        std::string text;
+        for (int i = 0; i < 24; ++i)
+            text += kPieces.at(random.bounded(static_cast<quint32>(kPieces.size())));
+        for (const MarkdownBlock &block : renderMarkdown(text)) {
+            QStringList htmls = block.tableHeader + QStringList { block.html };
+            for (const QStringList &row : block.tableRows)
+                htmls += row;
+            for (QString html : htmls)
+                QVERIFY2(!html.remove(ours).contains(QRegularExpression(u"[<>]"_s)), text.c_str());
+        }
     }
 }
 
