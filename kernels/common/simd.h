@@ -14,7 +14,7 @@
 // Clang (fuzzers, analysis) compares calling conventions before it inlines and rejects the clones.
 // ThreadSanitizer is not up yet when the loader runs the functions that choose a clone.
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
-#define FIRESTEEL_SIMD_CLONES __attribute__((target_clones("arch=haswell", "default")))
+#define FIRESTEEL_SIMD_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define FIRESTEEL_SIMD_CLONES
 #endif
