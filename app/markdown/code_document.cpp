@@ -92,7 +92,7 @@ KSyntaxHighlighting::Definition definitionFor(KSyntaxHighlighting::Repository &r
 {
     if (language.isEmpty())
         return {};
-    const KSyntaxHighlighting::Definition named = repository.definitionForName(language);
+    KSyntaxHighlighting::Definition named = repository.definitionForName(language);
     if (named.isValid())
         return named;
     return repository.definitionForFileName(u"code."_s + language.toLower());

@@ -62,7 +62,7 @@ QString entityText(QStringView entity)
     } };
     for (const auto &[name, character] : kNamed) {
         if (entity == name)
-            return QString(QChar(character));
+            return { QChar(character) };
     }
     if (!entity.startsWith("&#"_L1) || !entity.endsWith(u';'))
         return entity.toString();
