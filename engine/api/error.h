@@ -30,8 +30,8 @@ std::string_view errorCodeName(ErrorCode code);
 struct Error
 {
     ErrorCode code = ErrorCode::Internal;
-    std::string
-        message; // one line; names the file, tensor, field or parameter and what was expected
+    // One line; names the file, tensor, field or parameter and what was expected.
+    std::string message;
 };
 
 template <typename T> using Result = std::expected<T, Error>;

@@ -273,10 +273,11 @@ std::size_t tensorTypeBytes(TensorType type)
 
 Result<Directory> SafeTensors::parse(std::span<const std::byte> file, std::string_view name)
 {
-    return parseImage(file).transform_error([name](Error error) {
-        error.message = std::format("{}: {}", printable(name), error.message);
-        return error;
-    });
+    Result<Directory> directory = parseImage(file);
+    if (!directory)
+        return fail(directory.error().code,
+                    std::format("{}: {}", printable(name), directory.error().message));
+    return directory;
 }
 
 Result<SafeTensors> SafeTensors::open(const std::filesystem::path &path)

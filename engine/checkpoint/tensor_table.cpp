@@ -33,7 +33,7 @@ public:
 private:
     using Shape = std::initializer_list<std::int64_t>;
 
-    void add(std::string name, Shape shape, Component component)
+    void add(const std::string &name, Shape shape, Component component)
     {
         // A whole layer or tower counts as one component.
         m_table.push_back(

@@ -40,7 +40,7 @@ void MlaLayer::forward(std::span<float> y, std::span<const float> x,
                        kernels::Stream &stream) const
 {
     auto &w = workspace.mla;
-    const std::int64_t qRank = static_cast<std::int64_t>(m_queryNorm.size());
+    const auto qRank = static_cast<std::int64_t>(m_queryNorm.size());
     kernels::launchLinear(w.qLatent, x, m_queryA, rows, stream);
     kernels::launchRmsNorm(w.qLatent, w.qLatent, m_queryNorm, m_normEps, rows, stream);
     kernels::launchLinear(w.query, rowsOf(w.qLatent, qRank, rows), m_queryB, rows, stream);
