@@ -32,7 +32,8 @@ std::string rangesText(const Numbers &numbers)
     for (auto item = numbers.begin(); item != numbers.end();) {
         const unsigned first = *item;
         unsigned last = first;
-        while (++item != numbers.end() && *item == last + 1)
+        ++item;
+        for (; item != numbers.end() && *item == last + 1; ++item)
             last = *item;
         text += std::format("{}{}", text.empty() ? "{" : ",", first);
         if (last > first)

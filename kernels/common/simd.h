@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <numbers>
 
 // Marks a function that contains hot loops. Everything it calls in them must be FIRESTEEL_INLINE.
 // Clang (fuzzers, analysis) compares calling conventions before it inlines and rejects the clones.
@@ -75,10 +76,13 @@ FIRESTEEL_INLINE Vec8 exp8(Vec8 x)
     const Ints8 underflow = x < splat(-87.0F);
     x = underflow ? splat(-87.0F) : x;
     x = x > splat(88.0F) ? splat(88.0F) : x;
-    // x = n ln2 + r with |r| <= ln2 / 2; adding 1.5 * 2^23 rounds to the nearest integer.
-    const Vec8 shifted = x * splat(1.44269504F) + splat(12582912.0F);
+    // x = n ln2 + r with |r| <= ln2 / 2; adding 1.5 * 2^23 rounds to the nearest integer. ln2 is
+    // split in two so that n times its upper part (355 / 512) is exact.
+    constexpr float kUpperLn2 = 355.0F / 512;
+    constexpr auto kLowerLn2 = static_cast<float>(std::numbers::ln2 - 355.0 / 512);
+    const Vec8 shifted = x * splat(std::numbers::log2e_v<float>) + splat(12582912.0F);
     const Vec8 n = shifted - splat(12582912.0F);
-    const Vec8 r = (x - n * splat(0.693359375F)) - n * splat(-2.12194440e-4F);
+    const Vec8 r = (x - n * splat(kUpperLn2)) - n * splat(kLowerLn2);
     // Taylor polynomial of degree 7: the remainder r^8 / 8! is below 6e-9.
     Vec8 p = splat(1.0F / 5040.0F);
     p = p * r + splat(1.0F / 720.0F);
