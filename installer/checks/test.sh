@@ -87,7 +87,7 @@ run_chosen_suites()
         | grep -E "^$pattern: CXX_EXECUTABLE" | sed -E 's#:.*##; s#.*/##' | grep -E '^tst_[a-z_]+$' | sort -u)
     ((${#suites[@]} > 0)) || die "preset '$preset' has no suite below $pattern"
     build_preset "$preset" "${suites[@]}"
-    run_ctest "$preset" -LE bench -R "^($(IFS='|'; echo "${suites[*]}")): "
+    run_ctest "$preset" -LE bench -R "^($(IFS='|'; echo "${suites[*]}")):"
 }
 
 run_ctest()
