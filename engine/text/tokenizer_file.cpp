@@ -237,6 +237,8 @@ Result<TokenizerFile> readTokenizerFile(std::string_view json, std::string_view 
     const auto bad = [fileName](std::string_view why) {
         return fail(ErrorCode::BadCheckpoint, std::format("{}: {}", printable(fileName), why));
     };
+    if (json.empty()) // simdjson copies from the pointer, which may be null then
+        return bad(jsonProblem(simdjson::EMPTY));
     dom::parser parser;
     dom::element root;
     if (const auto error = parser.parse(json.data(), json.size()).get(root))
