@@ -187,9 +187,10 @@ std::span<const float> Nucleus::weights(std::span<float> logits, float largest,
     const std::int32_t lastId = cut.keepsAll ? std::numeric_limits<std::int32_t>::max() : cut.id;
     if (!cut.keepsAll || params.minP > 0) {
         for (std::size_t i = 0; i < gaps.size(); ++i) {
-            const bool isKept = (gaps[i] < lastGap)
-                | ((gaps[i] == lastGap) & (static_cast<std::int32_t>(i) <= lastId));
-            m_weights[i] = isKept & (m_weights[i] >= params.minP) ? m_weights[i] : 0.0F;
+            const bool isKept = gaps[i] < lastGap
+                || (gaps[i] == lastGap && static_cast<std::int32_t>(i) <= lastId);
+            if (!isKept || m_weights[i] < params.minP)
+                m_weights[i] = 0.0F;
         }
     }
     return m_weights;
