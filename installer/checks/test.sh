@@ -29,6 +29,10 @@ test_arm64()
     if [[ $(uname -m) == aarch64 ]]; then
         step "arm64" run_suites engine -LE bench
     else
+        # An emulator makes the trained model slow: four of its goldens show that the arithmetic is the same; the tiny
+        # checkpoints of the other suites go through the same code.
+        step "arm64 goldens (qemu)" run_suites arm64 -R '^tst_golden:golden logits: (short_chat|code|json|unicode)$'
+        unset FIRESTEEL_MODEL FIRESTEEL_GOLDEN
         step "arm64 (qemu)" run_suites arm64 -LE bench
     fi
 }
