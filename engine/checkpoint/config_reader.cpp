@@ -259,7 +259,9 @@ Result<simdjson::dom::object> parseJsonObject(simdjson::dom::parser &parser, std
                                               std::string_view fileName)
 {
     simdjson::dom::element root;
-    const auto error = parser.parse(json.data(), json.size(), true).get(root);
+    // Not for an empty text: simdjson copies from the pointer, which may be null then.
+    const auto error
+        = json.empty() ? simdjson::EMPTY : parser.parse(json.data(), json.size(), true).get(root);
     if (error != simdjson::SUCCESS)
         return fail(ErrorCode::BadCheckpoint,
                     std::format("{}: {}", printable(fileName), jsonProblem(error)));
