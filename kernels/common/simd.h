@@ -6,7 +6,6 @@
 // bits.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <numbers>
@@ -28,6 +27,14 @@ using Ints8 = std::int32_t __attribute__((vector_size(32)));
 using Bits8 = std::uint32_t __attribute__((vector_size(32)));
 using Half8 = std::uint16_t __attribute__((vector_size(16))); // eight 16-bit patterns
 
+// std::bit_cast for vectors: a library function would be compiled once without AVX, and called from
+// an AVX clone it would return its vector where the caller does not look for it.
+template <typename To, typename From>
+FIRESTEEL_INLINE To bitsAs(From value)
+{
+    return __builtin_bit_cast(To, value);
+}
+
 FIRESTEEL_INLINE Vec8 splat(float value)
 {
     return Vec8 { value, value, value, value, value, value, value, value };
@@ -46,7 +53,7 @@ FIRESTEEL_INLINE Vec8 load8Bf16(const std::uint16_t *p)
 {
     Half8 bits;
     std::memcpy(&bits, p, sizeof bits);
-    return std::bit_cast<Vec8>(__builtin_convertvector(bits, Bits8) << 16);
+    return bitsAs<Vec8>(__builtin_convertvector(bits, Bits8) << 16);
 }
 
 FIRESTEEL_INLINE Vec8 load8F16(const std::uint16_t *p)
@@ -58,9 +65,9 @@ FIRESTEEL_INLINE Vec8 load8F16(const std::uint16_t *p)
     const Bits8 magnitude = (wide & 0x7FFFU) << 13;
     // Rebias the exponent by a multiplication, which also normalises subnormal halves; infinities
     // and NaNs keep all ones.
-    const Vec8 scaled = std::bit_cast<Vec8>(magnitude) * splat(0x1p112F);
-    const Bits8 special = std::bit_cast<Bits8>((wide & 0x7C00U) == 0x7C00U) & 0x7F800000U;
-    return std::bit_cast<Vec8>(std::bit_cast<Bits8>(scaled) | special | sign);
+    const Vec8 scaled = bitsAs<Vec8>(magnitude) * splat(0x1p112F);
+    const Bits8 special = bitsAs<Bits8>((wide & 0x7C00U) == 0x7C00U) & 0x7F800000U;
+    return bitsAs<Vec8>(bitsAs<Bits8>(scaled) | special | sign);
 }
 
 // Sum of the lanes in a fixed order.
@@ -93,7 +100,7 @@ FIRESTEEL_INLINE Vec8 exp8(Vec8 x)
     p = p * r + splat(1.0F);
     p = p * r + splat(1.0F);
     const Ints8 exponent = __builtin_convertvector(n, Ints8) << 23;
-    const Vec8 result = std::bit_cast<Vec8>(std::bit_cast<Ints8>(p) + exponent);
+    const Vec8 result = bitsAs<Vec8>(bitsAs<Ints8>(p) + exponent);
     return underflow ? splat(0.0F) : result;
 }
 
