@@ -6,6 +6,7 @@
 
 #include "engine/checkpoint/model_shape.h"
 #include "engine/state/sequence_state.h"
+#include "kernels/common/row_class.h"
 
 #include <cstdint>
 #include <span>
@@ -13,7 +14,7 @@
 
 namespace firesteel::engine {
 
-enum class RowClass { Prefill, Decode };
+using kernels::RowClass;
 
 // Consecutive rows of a forward call that belong to one sequence.
 struct RowGroup

@@ -29,8 +29,7 @@ using Half8 = std::uint16_t __attribute__((vector_size(16))); // eight 16-bit pa
 
 // std::bit_cast for vectors: a library function would be compiled once without AVX, and called from
 // an AVX clone it would return its vector where the caller does not look for it.
-template <typename To, typename From>
-FIRESTEEL_INLINE To bitsAs(From value)
+template <typename To, typename From> FIRESTEEL_INLINE To bitsAs(From value)
 {
     return __builtin_bit_cast(To, value);
 }

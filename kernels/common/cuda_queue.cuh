@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// What .cu files see of a CudaQueue, and how they report errors.
+#pragma once
+
+#include "kernels/common/device.h"
+
+#include <cuda_runtime.h>
+
+namespace firesteel::kernels {
+
+class CudaQueue
+{
+public:
+    explicit CudaQueue(int multiprocessorLimit);
+    ~CudaQueue();
+    CudaQueue(const CudaQueue &) = delete;
+    CudaQueue &operator=(const CudaQueue &) = delete;
+
+    cudaStream_t stream() const { return m_stream; }
+    // What a persistent grid may fill: the device's count, or the limit it was opened with.
+    int multiprocessors() const { return m_multiprocessors; }
+
+private:
+    cudaStream_t m_stream = nullptr;
+    int m_multiprocessors = 0;
+};
+
+// Throws DeviceError naming the call unless status is success.
+void checkCuda(cudaError_t status, const char *call);
+
+// After a launch: configuration errors show at once, faults of the kernel at synchronize().
+inline void checkLaunch(const char *kernel) { checkCuda(cudaGetLastError(), kernel); }
+
+} // namespace firesteel::kernels

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// A build without the CUDA toolkit: no device is ever found, so nothing else here can be reached.
+#include "kernels/common/device.h"
+#include "kernels/common/stream.h"
+
+#include <utility>
+
+namespace firesteel::kernels {
+
+namespace {
+
+constexpr const char *kNoKernels = "This build has no CUDA kernels: the model runs on the CPU.";
+
+[[noreturn]] void fail() { throw DeviceError(kNoKernels, false); }
+
+} // namespace
+
+DeviceSearch findDevice() { return { .device = {}, .reason = kNoKernels }; }
+std::shared_ptr<CudaQueue> openCudaQueue(int /*multiprocessorLimit*/) { fail(); }
+void synchronize(CudaQueue & /*queue*/) { fail(); }
+DeviceMemory::DeviceMemory(std::size_t /*bytes*/) { fail(); }
+DeviceMemory::~DeviceMemory() = default;
+DeviceMemory::DeviceMemory(DeviceMemory &&other) noexcept = default;
+DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept = default;
+void copyToDevice(void * /*device*/, const void * /*host*/, std::size_t /*bytes*/,
+                  CudaQueue & /*queue*/)
+{
+    fail();
+}
+void copyToHost(void * /*host*/, const void * /*device*/, std::size_t /*bytes*/,
+                CudaQueue & /*queue*/)
+{
+    fail();
+}
+void fillDevice(void * /*device*/, unsigned char /*value*/, std::size_t /*bytes*/,
+                CudaQueue & /*queue*/)
+{
+    fail();
+}
+
+} // namespace firesteel::kernels
