@@ -20,7 +20,7 @@ std::optional<std::filesystem::path> directoryFromEnvironment(const char *variab
 
 std::filesystem::path dataPath(std::string_view relative)
 {
-    return std::filesystem::path(FIRESTEEL_TEST_DATA) / relative;
+    return directoryFromEnvironment("FIRESTEEL_TEST_DATA").value_or(FIRESTEEL_TEST_DATA) / relative;
 }
 
 std::optional<std::filesystem::path> modelDirectory()

@@ -10,7 +10,9 @@
 
 namespace firesteel::test {
 
-std::filesystem::path dataPath(std::string_view relative); // below tests/data
+// Below tests/data of the tree this was built from, or FIRESTEEL_TEST_DATA where the suites run
+// on another machine.
+std::filesystem::path dataPath(std::string_view relative);
 std::optional<std::filesystem::path> modelDirectory(); // Glimmer, BF16 shards
 std::optional<std::filesystem::path> goldenDirectory(); // its reference outputs
 
