@@ -142,4 +142,65 @@ void fillDevice(void *device, unsigned char value, std::size_t bytes, CudaQueue 
     checkCuda(cudaMemsetAsync(device, value, bytes, queue.stream()), "cudaMemset");
 }
 
+DeviceTimer::DeviceTimer()
+{
+    cudaEvent_t start = nullptr;
+    cudaEvent_t stop = nullptr;
+    checkCuda(cudaEventCreate(&start), "cudaEventCreate");
+    checkCuda(cudaEventCreate(&stop), "cudaEventCreate");
+    m_start = start;
+    m_stop = stop;
+}
+
+DeviceTimer::~DeviceTimer()
+{
+    cudaEventDestroy(static_cast<cudaEvent_t>(m_start));
+    cudaEventDestroy(static_cast<cudaEvent_t>(m_stop));
+}
+
+void DeviceTimer::start(CudaQueue &queue)
+{
+    checkCuda(cudaEventRecord(static_cast<cudaEvent_t>(m_start), queue.stream()),
+              "cudaEventRecord");
+}
+
+double DeviceTimer::stop(CudaQueue &queue)
+{
+    checkCuda(cudaEventRecord(static_cast<cudaEvent_t>(m_stop), queue.stream()), "cudaEventRecord");
+    synchronize(queue);
+    float milliseconds = 0;
+    checkCuda(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(m_start),
+                                   static_cast<cudaEvent_t>(m_stop)),
+              "cudaEventElapsedTime");
+    return 1000.0 * static_cast<double>(milliseconds);
+}
+
+DeviceGraph::DeviceGraph(CudaQueue &queue, const std::function<void()> &enqueue)
+{
+    checkCuda(cudaStreamBeginCapture(queue.stream(), cudaStreamCaptureModeThreadLocal),
+              "cudaStreamBeginCapture");
+    cudaGraph_t recorded = nullptr;
+    try {
+        enqueue();
+    } catch (...) {
+        cudaStreamEndCapture(queue.stream(), &recorded);
+        cudaGraphDestroy(recorded);
+        throw;
+    }
+    checkCuda(cudaStreamEndCapture(queue.stream(), &recorded), "cudaStreamEndCapture");
+    cudaGraphExec_t graph = nullptr;
+    const cudaError_t status = cudaGraphInstantiate(&graph, recorded, 0);
+    cudaGraphDestroy(recorded);
+    checkCuda(status, "cudaGraphInstantiate");
+    m_graph = graph;
+}
+
+DeviceGraph::~DeviceGraph() { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(m_graph)); }
+
+void DeviceGraph::launch(CudaQueue &queue) const
+{
+    checkCuda(cudaGraphLaunch(static_cast<cudaGraphExec_t>(m_graph), queue.stream()),
+              "cudaGraphLaunch");
+}
+
 } // namespace firesteel::kernels

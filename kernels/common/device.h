@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -89,6 +90,40 @@ private:
 void copyToDevice(void *device, const void *host, std::size_t bytes, CudaQueue &queue);
 void copyToHost(void *host, const void *device, std::size_t bytes, CudaQueue &queue);
 void fillDevice(void *device, unsigned char value, std::size_t bytes, CudaQueue &queue);
+
+// Time between two points of a queue, as the device saw them.
+class DeviceTimer
+{
+public:
+    DeviceTimer();
+    ~DeviceTimer();
+    DeviceTimer(const DeviceTimer &) = delete;
+    DeviceTimer &operator=(const DeviceTimer &) = delete;
+
+    void start(CudaQueue &queue);
+    double stop(CudaQueue &queue); // microseconds since start(); waits for the queue
+
+private:
+    void *m_start = nullptr;
+    void *m_stop = nullptr;
+};
+
+// Work recorded once and replayed without the host's part of a launch.
+class DeviceGraph
+{
+public:
+    // Records what `enqueue` puts on the queue; nothing runs. Throws DeviceError, also when
+    // something in it cannot be recorded.
+    DeviceGraph(CudaQueue &queue, const std::function<void()> &enqueue);
+    ~DeviceGraph();
+    DeviceGraph(const DeviceGraph &) = delete;
+    DeviceGraph &operator=(const DeviceGraph &) = delete;
+
+    void launch(CudaQueue &queue) const;
+
+private:
+    void *m_graph = nullptr; // instantiated
+};
 
 template <typename T> DeviceMemory toDevice(std::span<const T> values, CudaQueue &queue)
 {

@@ -37,3 +37,24 @@ TEST_CASE("device memory holds what was copied to it, and too much of it is refu
     CHECK(back == values);
     CHECK_THROWS_AS(kernels::DeviceMemory(std::size_t { 1 } << 50), kernels::DeviceError);
 }
+
+TEST_CASE("a recorded graph runs when it is launched, not before, and its time is measured")
+{
+    if (const kernels::DeviceSearch search = kernels::findDevice(); !search.device)
+        return test::reportSkip(search.reason);
+    const auto queue = kernels::openCudaQueue();
+    const std::vector<std::uint8_t> zeros(1 << 20);
+    const kernels::DeviceMemory memory
+        = kernels::toDevice(std::span<const std::uint8_t>(zeros), *queue);
+    const kernels::DeviceGraph graph(
+        *queue, [&] { kernels::fillDevice(memory.data(), 7, memory.bytes(), *queue); });
+    std::vector<std::uint8_t> back(zeros.size());
+    kernels::copyToHost(back.data(), memory.data(), memory.bytes(), *queue);
+    CHECK(back == zeros);
+    kernels::DeviceTimer timer;
+    timer.start(*queue);
+    graph.launch(*queue);
+    CHECK(timer.stop(*queue) > 0);
+    kernels::copyToHost(back.data(), memory.data(), memory.bytes(), *queue);
+    CHECK(back == std::vector<std::uint8_t>(zeros.size(), 7));
+}
