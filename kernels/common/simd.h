@@ -41,6 +41,11 @@ FIRESTEEL_INLINE Vec8 splat(float value)
     return bitsAs<Vec8>(Bits8 {} | __builtin_bit_cast(std::uint32_t, value));
 }
 
+FIRESTEEL_INLINE Bits8 splatBits(std::uint32_t bits)
+{
+    return Bits8 { bits, bits, bits, bits, bits, bits, bits, bits };
+}
+
 FIRESTEEL_INLINE Vec8 load8(const float *p)
 {
     Vec8 v;
@@ -69,6 +74,23 @@ FIRESTEEL_INLINE Vec8 load8F16(const std::uint16_t *p)
     const Vec8 scaled = bitsAs<Vec8>(magnitude) * splat(0x1p112F);
     const Bits8 special = bitsAs<Bits8>((wide & 0x7C00U) == 0x7C00U) & 0x7F800000U;
     return bitsAs<Vec8>(bitsAs<Bits8>(scaled) | special | sign);
+}
+
+// To the nearest F16, ties to even; NaN becomes a quiet one.
+FIRESTEEL_INLINE Half8 roundToF16(Vec8 value)
+{
+    const Bits8 bits = bitsAs<Bits8>(value);
+    const Bits8 sign = bits >> 16 & 0x8000U;
+    const Bits8 magnitude = bits & 0x7FFFFFFFU;
+    // Below 2^-14 an F16 is a multiple of 2^-24, which is what adding 1/2 rounds to.
+    const auto small
+        = bitsAs<Bits8>(bitsAs<Vec8>(magnitude) + splat(0.5F)) - 0x3F000000U; // the bits of 1/2
+    // Otherwise drop 13 bits with carry into the exponent, which is lowered by 112.
+    const Bits8 normal = (magnitude + 0xFFFU + (magnitude >> 13 & 1U) - 0x38000000U) >> 13;
+    Bits8 half = magnitude < 0x38800000U ? small : normal; // 2^-14
+    half = magnitude >= 0x477FF000U ? splatBits(0x7C00U) : half; // 65520 and more: infinity
+    half = magnitude > 0x7F800000U ? splatBits(0x7E00U) : half;
+    return __builtin_convertvector(half | sign, Half8);
 }
 
 // Sum of the lanes in a fixed order.

@@ -3,6 +3,7 @@
 
 #include "kernels/common/simd.h"
 #include "kernels/linear/dot_block.h"
+#include "kernels/moe/swiglu.h"
 
 #include <algorithm>
 #include <array>
@@ -18,14 +19,8 @@ namespace {
 FIRESTEEL_SIMD_CLONES void swiglu(float *y, const float *gate, const float *up, float limit,
                                   std::int64_t count)
 {
-    for (std::int64_t c = 0; c < count; c += 8) {
-        Vec8 g = load8(gate + c);
-        Vec8 u = load8(up + c);
-        g = g > splat(limit) ? splat(limit) : g;
-        u = u > splat(limit) ? splat(limit) : u;
-        u = u < splat(-limit) ? splat(-limit) : u;
-        store8(y + c, g / (splat(1.0F) + exp8(-g)) * u);
-    }
+    for (std::int64_t c = 0; c < count; c += 8)
+        store8(y + c, clampedSwiglu8(load8(gate + c), load8(up + c), limit));
 }
 
 // Multiplies a block of columns of one expert's matrix with all of that expert's rows.

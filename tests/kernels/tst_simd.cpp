@@ -36,6 +36,34 @@ TEST_CASE("half and bfloat16 loads are exact for all 65,536 patterns")
     CHECK(wrong == 0);
 }
 
+TEST_CASE(
+    "rounding to half keeps every half, breaks ties to even and saturates like the conversion")
+{
+    int wrong = 0;
+    const auto check = [&](float value) {
+        const auto expected = std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+        const std::uint16_t actual = roundToF16(splat(value))[5];
+        const bool bothNan = (expected & 0x7FFF) > 0x7C00 && (actual & 0x7FFF) > 0x7C00;
+        wrong += bothNan || expected == actual ? 0 : 1;
+    };
+    for (std::uint32_t bits = 0; bits < 65536; ++bits) {
+        const auto half = std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits));
+        const auto next = std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits + 1));
+        const auto value = static_cast<float>(half);
+        const float middle = (value + static_cast<float>(next)) / 2;
+        check(value);
+        check(middle);
+        check(std::nextafter(middle, 0.0F));
+        check(std::nextafter(middle, 1e30F));
+    }
+    check(65519.996F);
+    check(65520.0F);
+    check(1e30F);
+    check(std::numeric_limits<float>::denorm_min());
+    check(-std::numeric_limits<float>::infinity());
+    CHECK(wrong == 0);
+}
+
 TEST_CASE("exp8 stays within 2 ulp of exp and never returns a subnormal")
 {
     double worst = 0;

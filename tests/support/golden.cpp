@@ -50,7 +50,9 @@ Difference compare(std::span<const float> actual, std::span<const float> expecte
     for (std::size_t i = 0; i < actual.size(); ++i) {
         const double error
             = std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
-        if (!(error <= difference.largest)) { // also true for NaN
+        if (std::isnan(error))
+            return { .largest = error, .reference = difference.reference, .index = i };
+        if (error > difference.largest) {
             difference.largest = error;
             difference.index = i;
         }
