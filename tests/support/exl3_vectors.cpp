@@ -159,6 +159,14 @@ std::vector<float> Exl3Vectors::values(std::string_view name) const
     return values;
 }
 
+std::vector<double> Exl3Vectors::doubles(std::string_view name) const
+{
+    const engine::TensorEntry &tensor = entry(name);
+    if (tensor.type != engine::TensorType::F64)
+        throw std::runtime_error(std::string(name) + " is not F64");
+    return copied<double>(tensor.bytes);
+}
+
 std::vector<std::int32_t> Exl3Vectors::integers(std::string_view name) const
 {
     const engine::TensorEntry &tensor = entry(name);

@@ -48,13 +48,14 @@ std::string_view codebookName(kernels::Exl3Codebook codebook); // "3inst", as th
 class Exl3Vectors
 {
 public:
-    // "codebook", "reconstruct", "layers" or "moe"
+    // "codebook", "reconstruct", "layers", "moe" or "quant"
     explicit Exl3Vectors(std::string_view file);
 
     bool contains(std::string_view name) const { return m_file.entries().contains(name); }
     const std::vector<std::int64_t> &shape(std::string_view name) const;
     std::vector<std::uint16_t> bits(std::string_view name) const; // I16, F16
     std::vector<float> values(std::string_view name) const; // F16 (widened), F32
+    std::vector<double> doubles(std::string_view name) const; // F64
     std::vector<std::int32_t> integers(std::string_view name) const; // I64
 
     // NAME.trellis, NAME.suh and NAME.svh; `expert` indexes their leading dimension.

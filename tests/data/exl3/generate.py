@@ -27,7 +27,7 @@ def read(path: pathlib.Path) -> dict:
 def write(path: pathlib.Path, tensors: dict) -> None:
     header, blob = {}, b""
     # The widest elements first, so that every tensor is aligned to its element.
-    width = {"I64": 8, "F32": 4, "F16": 2, "I16": 2}
+    width = {"I64": 8, "F64": 8, "F32": 4, "F16": 2, "I16": 2}
     for name, (dtype, shape, data) in sorted(tensors.items(), key=lambda item: (-width[item[1][0]], item[0])):
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(blob), len(blob) + len(data)]}
         blob += data
@@ -80,6 +80,11 @@ def main() -> int:
 
     full = read(source / "moe.safetensors")
     write(here / "moe.safetensors", {name: tensor for name, tensor in full.items() if not name.startswith("mul1.k2.")})
+
+    # Inputs and results of the reference quantizer; not its matrices.
+    full = read(source / "quant.safetensors")
+    parts = ("tiles.", "W", "H_", ".stats")
+    write(here / "quant.safetensors", {n: t for n, t in full.items() if n.startswith(parts[:3]) or n.endswith(parts[3])})
     return 0
 
 
