@@ -3,8 +3,10 @@
 
 #include "engine/base/printable.h"
 #include "engine/checkpoint/config_reader.h"
+#include "engine/checkpoint/exl3_group.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <format>
 #include <optional>
@@ -114,6 +116,34 @@ bool sameUnlessSqueezed(std::span<const std::int64_t> a, std::span<const std::in
     return std::ranges::equal(a | notOne, b | notOne);
 }
 
+// Old EXL3 files: one bit a value, set for -1, the least significant first.
+std::vector<std::uint16_t> scalesOfSigns(std::span<const std::uint16_t> words)
+{
+    constexpr std::uint16_t kOne = 0x3C00; // as F16
+    constexpr std::uint16_t kMinusOne = 0xBC00;
+    std::vector<std::uint16_t> scales;
+    scales.reserve(words.size() * 16);
+    for (const std::uint16_t word : words)
+        for (unsigned bit = 0; bit < 16; ++bit)
+            scales.push_back((word >> bit & 1U) != 0 ? kMinusOne : kOne);
+    return scales;
+}
+
+// A plain vector rounded to F16.
+std::vector<std::uint16_t> halvesOf(const TensorEntry &entry)
+{
+    const std::size_t bytes = tensorTypeBytes(entry.type);
+    std::vector<std::uint16_t> halves(entry.bytes.size() / bytes);
+    for (std::size_t i = 0; i < halves.size(); ++i) {
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, entry.bytes.data() + i * bytes, bytes);
+        if (entry.type == TensorType::BF16)
+            bits <<= 16U;
+        halves[i] = std::bit_cast<std::uint16_t>(static_cast<_Float16>(std::bit_cast<float>(bits)));
+    }
+    return halves;
+}
+
 } // namespace
 
 Result<Checkpoint> Checkpoint::open(const fs::path &directory)
@@ -145,13 +175,14 @@ Result<Checkpoint> Checkpoint::open(const fs::path &directory)
         weights = std::move(*parsed);
         for (const std::string &name : weights | std::views::values)
             names.insert(name);
-    } else if (index.error().code == ErrorCode::NotFound) {
+    } else if (index.error().code != ErrorCode::NotFound) {
+        return std::unexpected(index.error());
+    }
+    if (!index || result.isExl3()) {
         auto listed = listFiles(directory);
         if (!listed)
             return std::unexpected(std::move(listed.error()));
-        names = std::move(*listed);
-    } else {
-        return std::unexpected(index.error());
+        names.merge(*listed);
     }
     for (const std::string &name : names) {
         if (auto added = result.addFile(directory / name); !added)
@@ -218,18 +249,54 @@ Result<kernels::Matrix> Checkpoint::matrix(std::string_view name,
     if (auto checked = checkPlain(name, expected); !checked)
         return std::unexpected(std::move(checked.error()));
     const TensorEntry &entry = *m_tensors.find(name)->second.entry;
-    kernels::Matrix view { .data = entry.bytes.data(),
+    kernels::Matrix view { .data = aligned(entry),
                            .dtype
                            = plainType(entry.type).value_or(kernels::DType::F32), // checked above
                            .rows = expected.size() < 2 ? 1 : expected[0],
                            .cols = 1 };
     for (const std::int64_t size : expected.subspan(expected.size() < 2 ? 0 : 1))
         view.cols *= size;
-    if (reinterpret_cast<std::uintptr_t>(view.data) % kernels::dtypeBytes(view.dtype) != 0) {
-        const auto &copy = m_realigned.emplace_back(entry.bytes.begin(), entry.bytes.end());
-        view.data = copy.data();
-    }
     return view;
+}
+
+const void *Checkpoint::aligned(const TensorEntry &entry) const
+{
+    if (reinterpret_cast<std::uintptr_t>(entry.bytes.data()) % tensorTypeBytes(entry.type) == 0)
+        return entry.bytes.data();
+    return m_realigned.emplace_back(entry.bytes.begin(), entry.bytes.end()).data();
+}
+
+const std::uint16_t *Checkpoint::converted(std::vector<std::uint16_t> values) const
+{
+    return m_converted.emplace_back(std::move(values)).data();
+}
+
+Result<kernels::Exl3Matrix> Checkpoint::exl3(std::string_view module, std::int64_t out,
+                                             std::int64_t in) const
+{
+    const auto group = findExl3Group(*this, module, out, in);
+    if (!group)
+        return std::unexpected(group.error());
+    const auto words = [&](const TensorEntry &entry) {
+        return static_cast<const std::uint16_t *>(aligned(entry));
+    };
+    const auto scales = [&](const TensorEntry &entry) {
+        return entry.type == TensorType::F16
+            ? words(entry)
+            : converted(scalesOfSigns({ words(entry), entry.bytes.size() / 2 }));
+    };
+    return kernels::Exl3Matrix {
+        .trellis = words(*group->trellis.entry),
+        .suh = scales(*group->suh.entry),
+        .svh = scales(*group->svh.entry),
+        .bias = group->bias.entry == nullptr             ? nullptr
+            : group->bias.entry->type == TensorType::F16 ? words(*group->bias.entry)
+                                                         : converted(halvesOf(*group->bias.entry)),
+        .in = static_cast<std::int32_t>(in),
+        .out = static_cast<std::int32_t>(out),
+        .rate = static_cast<std::uint8_t>(group->rate),
+        .codebook = group->codebook,
+    };
 }
 
 std::uint64_t Checkpoint::totalBytes() const

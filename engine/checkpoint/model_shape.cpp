@@ -233,7 +233,8 @@ void readVision(ConfigObject &vision, ModelShape &shape)
                     "initializer_range", "rms_norm_eps", "swiglu_limit", "torch_dtype" });
 }
 
-void refuseQuantized(ConfigObject &config)
+// EXL3's own rates and codebooks come with each tensor; the config's are averages.
+void readQuantization(ConfigObject &config, ConfigReport &report)
 {
     if (!config.has("quantization_config"))
         return;
@@ -242,9 +243,13 @@ void refuseQuantized(ConfigObject &config)
         return;
     const std::string_view method
         = quantization->text("quant_method").value_or("something unnamed");
+    if (method == "exl3") {
+        report.isExl3 = true;
+        return;
+    }
     config.reportUnsupported("quantization_config",
                              std::format("says that the weights are quantised as {}; this build "
-                                         "reads plain BF16, F16 and F32",
+                                         "reads EXL3 and plain BF16, F16 and F32",
                                          printable(method, 60)));
 }
 
@@ -261,13 +266,13 @@ Result<ConfigReport> parseModelConfig(std::string_view json, std::string_view fi
     ModelShape &shape = report.shape;
     ConfigObject config(*root, "", problems);
     config.expectText("model_type", "glm5_next");
-    refuseQuantized(config);
+    readQuantization(config, report);
     if (config.has("tie_word_embeddings"))
         config.expectFlag("tie_word_embeddings", false);
     auto text = config.object("text_config");
     if (text) {
         readText(*text, shape);
-        refuseQuantized(*text);
+        readQuantization(*text, report);
         text->appendUnknown(report.unknownFields);
     }
     shape.hasVision = config.has("vision_config");

@@ -101,6 +101,7 @@ struct ConfigReport
 {
     ModelShape shape;
     std::vector<std::string> unknownFields; // dotted paths, e.g. "text_config.foo"
+    bool isExl3 = false; // quantization_config names EXL3: modules may be stored as EXL3 groups
 };
 
 // Errors: BadCheckpoint (not JSON, wrong type), UnsupportedModel (a field the kernels depend on is

@@ -28,14 +28,6 @@ std::string grouped(std::uint64_t number)
     return text;
 }
 
-std::string shapeText(const std::vector<std::int64_t> &shape)
-{
-    std::string text;
-    for (const std::int64_t size : shape)
-        text += std::format("{}{}", text.empty() ? "" : " x ", size);
-    return text.empty() ? "scalar" : text;
-}
-
 std::vector<int> defaultContexts(const ModelShape &shape)
 {
     std::set<int> contexts { shape.maxPositionEmbeddings };
@@ -111,6 +103,20 @@ std::string componentTable(const ModelReport &report)
     return text;
 }
 
+std::string rateTable(const ModelReport &report)
+{
+    std::string text;
+    for (std::size_t i = 0; i < report.rates.size(); ++i)
+        for (const auto &[rate, part] : report.rates.at(i))
+            text += std::format("{:<16}  {:>8}  {:>17}  {:>17}\n",
+                                componentName(static_cast<Component>(i)), rate,
+                                grouped(part.modules), grouped(part.bytes));
+    if (text.empty())
+        return text;
+    return std::format("\n{:<16}  {:>8}  {:>17}  {:>17}\n", "EXL3", "bits", "modules", "bytes")
+        + text;
+}
+
 std::string memoryTable(const ModelReport &report, const ModelShape &shape)
 {
     std::string text;
@@ -148,9 +154,10 @@ std::string listing(std::string_view title, const std::vector<std::string> &item
 std::string reportText(const Checkpoint &checkpoint, const ModelReport &report, bool collapse)
 {
     std::string text = headText(checkpoint) + tensorTable(checkpoint, collapse)
-        + componentTable(report) + memoryTable(report, checkpoint.shape())
+        + componentTable(report) + rateTable(report) + memoryTable(report, checkpoint.shape())
         + listing("unknown config fields", checkpoint.unknownConfigFields())
-        + listing("tensors that glm5_next does not have", report.unexpected);
+        + listing("tensors that glm5_next does not have", report.unexpected)
+        + listing("differences from the published EXL3 pack of 2.05 bits", report.packDifferences);
     if (!report.problems.empty())
         text += "\n";
     for (const Error &problem : report.problems)
@@ -184,10 +191,19 @@ std::string reportJson(const Checkpoint &checkpoint, const ModelReport &report)
                           { "contexts", ordered_json::array() },
                           { "unknown_config_fields", checkpoint.unknownConfigFields() },
                           { "unexpected_tensors", report.unexpected },
+                          { "exl3_modules", ordered_json::array() },
+                          { "pack_differences", report.packDifferences },
                           { "problems", ordered_json::array() },
                           { "tensors", ordered_json::array() } };
     for (std::size_t i = 0; i < report.parts.size(); ++i)
         json["components"][componentName(static_cast<Component>(i))] = partJson(report.parts.at(i));
+    for (std::size_t i = 0; i < report.rates.size(); ++i)
+        for (const auto &[rate, part] : report.rates.at(i))
+            json["exl3_modules"].push_back(
+                { { "component", componentName(static_cast<Component>(i)) },
+                  { "bits", rate },
+                  { "modules", part.modules },
+                  { "bytes", part.bytes } });
     for (const ModelReport::Context &context : report.contexts)
         json["contexts"].push_back({ { "tokens", context.tokens },
                                      { "bf16_caches", memoryJson(context.compact) },

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,8 +27,18 @@ struct ModelReport
     std::array<Part, kComponentCount> parts {}; // by Component
     Part total;
 
+    struct Exl3Part
+    {
+        std::uint64_t modules = 0;
+        std::uint64_t bytes = 0; // trellis, scales, bias and marker
+    };
+    std::array<std::map<int, Exl3Part>, kComponentCount> rates; // by Component and bits per weight
+
     std::vector<std::string> unexpected; // tensors that glm5_next does not have
     std::vector<Error> problems; // tensors missing or wrong
+    // An EXL3 checkpoint of GLM-5.3-Flash, all or some of its layers: how its tensors differ from
+    // those of the published pack. Collapsed like groupTensors.
+    std::vector<std::string> packDifferences;
 
     struct Context
     {
@@ -42,6 +53,9 @@ struct ModelReport
 SequenceMemory compactSequenceMemory(const ModelShape &shape, int contextTokens);
 
 ModelReport reportOn(const Checkpoint &checkpoint, std::span<const int> contexts);
+
+// "3 x 4"; "scalar" without a dimension.
+std::string shapeText(const std::vector<std::int64_t> &shape);
 
 // Tensors that differ only in numbers of their names and are alike otherwise, as one line:
 // "layers.{0-2,4}.mlp.gate.weight".

@@ -2,10 +2,14 @@
 #include "tests/support/tiny_checkpoint.h"
 
 #include "engine/checkpoint/tensor_table.h"
+#include "kernels/exl3/exl3_codec.h"
+#include "tests/support/exl3_vectors.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tensor_values.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <format>
 #include <nlohmann/json.hpp>
 
@@ -158,6 +162,35 @@ ordered_json textConfig(const ModelShape &shape)
              { "vocab_size", shape.vocabularySize } };
 }
 
+template <typename T> std::string bytesOf(const std::vector<T> &values)
+{
+    return { reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T) };
+}
+
+void appendExl3Group(std::vector<TinyTensor> &tensors, const engine::ExpectedTensor &expected,
+                     std::uint64_t seed)
+{
+    const std::string module(expected.module());
+    const std::int64_t out = expected.shape[0];
+    const std::int64_t in = expected.shape[1];
+    Exl3Host host = randomExl3(seed ^ hashOf(module), static_cast<std::int32_t>(in),
+                               static_cast<std::int32_t>(out), expected.packRate,
+                               kernels::Exl3Codebook::Mul1);
+    if (module == "lm_head") // favourites, as below
+        for (std::uint16_t &scale : host.svh)
+            scale = halfBits(3 * widened(scale));
+    tensors.push_back({ module + ".trellis",
+                        TensorType::I16,
+                        { in / 16, out / 16, std::int64_t { 16 } * expected.packRate },
+                        bytesOf(host.trellis) });
+    tensors.push_back({ module + ".suh", TensorType::F16, { in }, bytesOf(host.suh) });
+    tensors.push_back({ module + ".svh", TensorType::F16, { out }, bytesOf(host.svh) });
+    tensors.push_back({ module + ".mul1",
+                        TensorType::I32,
+                        {},
+                        bytesOf(std::vector { kernels::kExl3Mul1Multiplier }) });
+}
+
 // Consecutive runs of about equal size in bytes.
 std::vector<std::vector<TinyTensor>> split(std::vector<TinyTensor> tensors, int shards)
 {
@@ -214,7 +247,24 @@ ModelShape tinyShape()
     return shape;
 }
 
-std::string tinyConfigJson(const ModelShape &shape)
+ModelShape tinyExl3Shape()
+{
+    ModelShape shape = tinyShape();
+    shape.hiddenSize = 128;
+    shape.vocabularySize = 384;
+    shape.kda = { .heads = 2, .headDim = 64, .convKernel = 4, .gateLowerBound = -5 };
+    shape.mla
+        = { .heads = 2, .qLoraRank = 128, .kvLoraRank = 128, .qkHeadDim = 64, .vHeadDim = 64 };
+    shape.indexer.headDim = 64;
+    shape.moe.expertWidth = 128;
+    shape.moe.denseWidth = 256;
+    shape.vision.hiddenSize = 128;
+    shape.vision.intermediateSize = 256;
+    shape.vision.projectionSize = 128;
+    return shape;
+}
+
+std::string tinyConfigJson(const ModelShape &shape, bool exl3)
 {
     ordered_json config = { { "architectures", { "Glm5NextForConditionalGeneration" } },
                             { "model_type", "glm5_next" },
@@ -223,13 +273,22 @@ std::string tinyConfigJson(const ModelShape &shape)
                             { "text_config", textConfig(shape) } };
     if (shape.hasVision)
         config["vision_config"] = visionConfig(shape);
+    if (exl3)
+        config["quantization_config"]
+            = { { "quant_method", "exl3" }, { "bits", 3.0 }, { "codebook", "mul1" } };
     return config.dump(2);
 }
 
 std::vector<TinyTensor> tinyTensors(const TinyCheckpoint &options)
 {
     std::vector<TinyTensor> tensors;
-    for (engine::ExpectedTensor &expected : engine::expectedTensors(options.shape)) {
+    const auto layout
+        = options.exl3 ? engine::TensorLayout::Exl3Pack : engine::TensorLayout::Released;
+    for (engine::ExpectedTensor &expected : engine::expectedTensors(options.shape, layout)) {
+        if (options.exl3 && expected.packRate > 0) {
+            appendExl3Group(tensors, expected, options.seed);
+            continue;
+        }
         const Distribution distribution = distributionOf(expected.name, expected.shape);
         RandomValues random(options.seed ^ hashOf(expected.name));
         std::uint64_t count = 1;
@@ -249,6 +308,44 @@ std::vector<TinyTensor> tinyTensors(const TinyCheckpoint &options)
         tensors.push_back(std::move(tensor));
     }
     return tensors;
+}
+
+std::vector<TinyTensor> decodedTensors(const std::vector<TinyTensor> &tensors)
+{
+    const auto find = [&](const std::string &name) {
+        return std::ranges::find(tensors, name, &TinyTensor::name);
+    };
+    const auto words = [](const TinyTensor &tensor) {
+        std::vector<std::uint16_t> values(tensor.bytes.size() / sizeof(std::uint16_t));
+        std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+        return values;
+    };
+    kernels::ThreadPool pool(2);
+    std::vector<TinyTensor> result;
+    for (const TinyTensor &tensor : tensors) {
+        constexpr std::string_view kTrellis = ".trellis";
+        const std::string module = tensor.name.substr(0, tensor.name.rfind('.'));
+        if (!tensor.name.ends_with(kTrellis)) {
+            if (find(module + std::string(kTrellis)) == tensors.end())
+                result.push_back(tensor);
+            continue;
+        }
+        Exl3Host host { .trellis = words(tensor),
+                        .suh = words(*find(module + ".suh")),
+                        .svh = words(*find(module + ".svh")),
+                        .bias = {},
+                        .shape = {} };
+        host.shape.in = static_cast<std::int32_t>(host.suh.size());
+        host.shape.out = static_cast<std::int32_t>(host.svh.size());
+        host.shape.rate = static_cast<std::uint8_t>(tensor.shape[2] / 16);
+        std::vector<float> weights(host.suh.size() * host.svh.size());
+        kernels::dequantizeExl3(weights, host.matrix(), pool);
+        result.push_back({ module + ".weight",
+                           TensorType::F32,
+                           { host.shape.out, host.shape.in },
+                           bytesOf(weights) });
+    }
+    return result;
 }
 
 void writeSafeTensors(const std::filesystem::path &path, const std::vector<TinyTensor> &tensors,
@@ -275,7 +372,7 @@ void writeSafeTensors(const std::filesystem::path &path, const std::vector<TinyT
 
 void writeTinyCheckpoint(const std::filesystem::path &directory, const TinyCheckpoint &options)
 {
-    writeFile(directory / "config.json", tinyConfigJson(options.shape));
+    writeFile(directory / "config.json", tinyConfigJson(options.shape, options.exl3));
     writeFile(directory / "tokenizer.json", tinyTokenizerJson());
     const ordered_json generation = { { "eos_token_id", options.shape.eosTokenIds },
                                       { "temperature", 1.0 },

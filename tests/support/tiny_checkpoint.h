@@ -30,12 +30,18 @@ namespace firesteel::test {
 engine::ModelShape tinyShape();
 inline constexpr std::int32_t kTinyFirstAddedToken = 276;
 
+// The same at widths that EXL3 can store: hidden 128, vocabulary 384.
+engine::ModelShape tinyExl3Shape();
+
 struct TinyCheckpoint
 {
     std::uint64_t seed = 1;
     engine::ModelShape shape = tinyShape();
     engine::TensorType type
         = engine::TensorType::BF16; // BF16, F16 or F32, of what the release stores in 16 bits
+    // As the published pack: EXL3 groups of its rates with random trellises, KDA's q, k and v
+    // fused. Give it tinyExl3Shape().
+    bool exl3 = false;
     bool squeezeConvolutions = false; // [c, 4] instead of [c, 1, 4]
     bool misaligned = false; // tensor data at odd offsets of the file
     int shards = 2; // 1: model.safetensors
@@ -47,7 +53,7 @@ void writeTinyCheckpoint(const std::filesystem::path &directory,
                          const TinyCheckpoint &options = {});
 
 // Its parts, for tests that want to change one before writing it.
-std::string tinyConfigJson(const engine::ModelShape &shape);
+std::string tinyConfigJson(const engine::ModelShape &shape, bool exl3 = false);
 std::string tinyTokenizerJson();
 
 struct TinyTensor
@@ -58,6 +64,9 @@ struct TinyTensor
     std::string bytes;
 };
 std::vector<TinyTensor> tinyTensors(const TinyCheckpoint &options = {});
+
+// The same tensors with every EXL3 group M decoded into a float32 M.weight.
+std::vector<TinyTensor> decodedTensors(const std::vector<TinyTensor> &tensors);
 void writeSafeTensors(const std::filesystem::path &path, const std::vector<TinyTensor> &tensors,
                       bool misaligned = false);
 

@@ -351,8 +351,22 @@ TEST_CASE("a quantised model is refused with the method's name")
     CHECK(report.error().message
           == path.string()
               + ": quantization_config says that the weights are quantised as exl3_selective_tp4; "
-                "this "
-                "build reads plain BF16, F16 and F32");
+                "this build reads EXL3 and plain BF16, F16 and F32");
+}
+
+TEST_CASE("an EXL3 model is known by its method, wherever the config says it")
+{
+    json config = loadConfig("glimmer.json");
+    CHECK_FALSE(parse(config)->isExl3);
+    const json exl3 = { { "quant_method", "exl3" }, { "bits", 2.05 }, { "head_bits", 5 } };
+    config["quantization_config"] = exl3;
+    auto report = parse(config);
+    REQUIRE(report);
+    CHECK(report->isExl3);
+    CHECK(report->unknownFields.empty());
+    config.erase("quantization_config");
+    config["text_config"]["quantization_config"] = exl3;
+    CHECK(parse(config)->isExl3);
 }
 
 TEST_CASE("unknown fields are listed and nothing else")

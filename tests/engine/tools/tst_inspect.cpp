@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "engine/checkpoint/exl3_pack.h"
 #include "engine/checkpoint/tensor_table.h"
 #include "engine/tools/inspect.h"
 #include "engine/tools/model_report.h"
@@ -6,10 +7,13 @@
 #include "tests/support/test_paths.h"
 #include "tests/support/tiny_checkpoint.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
+#include <string>
 
 using namespace firesteel::engine;
 using namespace firesteel::test;
@@ -56,6 +60,36 @@ TEST_CASE("the released model's table has the published numbers of tensors and p
     CHECK(parameters[Component::Embedding] == 634'388'480);
     CHECK(parameters[Component::Vision] == 563'627'008);
     CHECK(parameters[Component::Mtp] == 7'432'592'416);
+}
+
+TEST_CASE("the EXL3 pack's table has the published numbers of tensors and bytes")
+{
+    const auto table = exl3PackTensors(releasedShape());
+    CHECK(table.size() == 151'554);
+    std::uint64_t total = 0;
+    std::map<Component, std::uint64_t> bytes;
+    std::set<std::string> names;
+    for (const PackTensor &tensor : table) {
+        total += tensor.bytes();
+        bytes[tensor.component] += tensor.bytes();
+        names.insert(tensor.name);
+    }
+    CHECK(names.size() == table.size());
+    CHECK(total == 85'128'732'888); // 79.2823 GiB
+    // Per component, from the weight arithmetic of the published pack.
+    CHECK(bytes[Component::Kda] == 2'284'486'928 + 239'551'488);
+    CHECK(bytes[Component::Mla] == 554'718'384 + 369'143'808);
+    CHECK(bytes[Component::Indexer] == 60'696'108);
+    CHECK(bytes[Component::DenseMlp] == 170'164'260);
+    CHECK(bytes[Component::SharedExperts] == 530'031'096);
+    CHECK(bytes[Component::Router] == 99'138'816);
+    CHECK(bytes[Component::RoutedExperts] == 76'547'503'872);
+    CHECK(bytes[Component::HyperConnections] == 141'567'480);
+    CHECK(bytes[Component::Norms] == 745'472);
+    CHECK(bytes[Component::Head] == 396'810'756);
+    CHECK(bytes[Component::Embedding] == 1'268'776'960);
+    CHECK(bytes[Component::Vision] == 529'898'160);
+    CHECK(bytes[Component::Mtp] == 1'935'499'300);
 }
 
 TEST_CASE("the released model's context memory is the published one")
@@ -133,6 +167,35 @@ TEST_CASE("inspect lists what is missing, wrong and unknown")
         bytes += tensor["bytes"].get<std::uint64_t>();
     CHECK(report["total"]["bytes"] == bytes);
     CHECK(report["total"]["tensors"] == tensors.size());
+}
+
+TEST_CASE("inspect prints an EXL3 model's rates by component, and counts weights instead of words")
+{
+    const TemporaryFolder folder;
+    const ModelShape shape = tinyExl3Shape();
+    writeTinyCheckpoint(folder.path(), { .shape = shape, .exl3 = true });
+    const auto inspection = inspectModel({ .model = folder.path(), .printsJson = true });
+    REQUIRE(inspection);
+    CHECK(inspection->isUsable);
+    const json report = json::parse(inspection->text);
+    std::uint64_t weights = 0;
+    for (const ExpectedTensor &tensor : expectedTensors(shape))
+        weights += static_cast<std::uint64_t>(std::accumulate(
+            tensor.shape.begin(), tensor.shape.end(), std::int64_t { 1 }, std::multiplies<>()));
+    CHECK(report["total"]["parameters"] == weights);
+    CHECK(report["components"]["unknown"]["tensors"] == 0);
+    CHECK(report["pack_differences"].empty()); // no GLM-5.3-Flash
+    // 4 layers of 8 experts with 3 matrices of 128 x 128 at 2 bits.
+    const std::uint64_t group = 128 * 128 * 2 / 8 + 2 * 2 * 128 + 4;
+    CHECK(std::ranges::contains(report["exl3_modules"],
+                                json { { "component", "routed experts" },
+                                       { "bits", 2 },
+                                       { "modules", 96 },
+                                       { "bytes", 96 * group } }));
+    const auto text = inspectModel({ .model = folder.path() });
+    REQUIRE(text);
+    CHECK(text->text.contains("\nEXL3                  bits            modules"));
+    CHECK(text->text.contains("routed experts           2                 96"));
 }
 
 TEST_CASE("inspect refuses contexts that mean nothing")
