@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/store/database.h"
 
+#include "app/store/salvage.h"
 #include "app/store/sql.h"
 
 #include <QCoreApplication>
@@ -8,6 +9,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QLocale>
 #include <QLoggingCategory>
 #include <QSqlError>
 #include <QUrl>
@@ -46,6 +48,12 @@ QString siblingName(const QString &file, const QString &kind)
     for (int copy = 2; QFile::exists(name); ++copy)
         name = u"%1-%2.db"_s.arg(stem, QString::number(copy));
     return name;
+}
+
+// SQLite's name of a file that nobody changes while it is open.
+QString immutableName(const QString &file)
+{
+    return QString::fromUtf8(QUrl::fromLocalFile(file).toEncoded()) + u"?immutable=1"_s;
 }
 
 void removeOldBackups(const QString &file)
@@ -142,9 +150,7 @@ StoreResult<void> Database::connect(const QString &options)
 {
     m_connection = QSqlDatabase::addDatabase(u"QSQLITE"_s, m_connectionName);
     const bool isImmutable = options.contains("OPEN_URI"_L1);
-    m_connection.setDatabaseName(
-        isImmutable ? QString::fromUtf8(QUrl::fromLocalFile(m_file).toEncoded()) + u"?immutable=1"_s
-                    : m_file);
+    m_connection.setDatabaseName(isImmutable ? immutableName(m_file) : m_file);
     m_connection.setConnectOptions(
         options
         + (options.isEmpty() ? u"QSQLITE_BUSY_TIMEOUT=%1"_s : u";QSQLITE_BUSY_TIMEOUT=%1"_s)
@@ -236,8 +242,34 @@ void Database::replaceDamaged(const StoreError &damage)
     }
     QFile::remove(m_file + kCheckMarker);
     m_access = Access::ReadWrite;
-    m_notice = Words::tr("The stored conversations were damaged. The damaged file is kept as %1.")
-                   .arg(kept);
+    const Salvaged saved = salvageFrom(kept);
+    m_notice = Words::tr("The stored conversations were damaged. %1 messages of %2 conversations "
+                         "could still be read and are here. The damaged file is kept as %3.")
+                   .arg(QLocale().toString(saved.messages), QLocale().toString(saved.conversations),
+                        kept);
+}
+
+Salvaged Database::salvageFrom(const QString &kept) const
+{
+    const QString name = m_connectionName + u"-damaged"_s;
+    Salvaged saved;
+    {
+        QSqlDatabase damaged = QSqlDatabase::addDatabase(u"QSQLITE"_s, name);
+        // Nothing of the kept file changes: without a log it is read as it lies there.
+        const bool hasLog = QFile::exists(kept + u"-wal"_s);
+        damaged.setConnectOptions(hasLog ? u"QSQLITE_OPEN_READONLY"_s
+                                         : u"QSQLITE_OPEN_READONLY;QSQLITE_OPEN_URI"_s);
+        damaged.setDatabaseName(hasLog ? kept : immutableName(kept));
+        if (damaged.open()) {
+            if (auto copied = salvage(damaged, m_connection))
+                saved = *copied;
+            else
+                qCWarning(logStore).noquote() << "salvage:" << copied.error().message;
+        }
+        damaged.close();
+    }
+    QSqlDatabase::removeDatabase(name);
+    return saved;
 }
 
 void Database::markDamaged() const

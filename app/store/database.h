@@ -7,6 +7,7 @@
 
 #include "app/store/file_lock.h"
 #include "app/store/migrations.h"
+#include "app/store/salvage.h"
 #include "app/store/store_error.h"
 
 #include <QSqlDatabase>
@@ -78,6 +79,7 @@ private:
     StoreResult<void> backUp() const;
     StoreResult<void> prepareTables();
     void replaceDamaged(const StoreError &damage);
+    Salvaged salvageFrom(const QString &kept) const;
     void disconnect();
     bool needsCheck() const;
     StoreResult<void> begin() const;
