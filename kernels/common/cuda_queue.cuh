@@ -18,10 +18,11 @@ public:
     CudaQueue &operator=(const CudaQueue &) = delete;
 
     cudaStream_t stream() const { return m_stream; }
-    // What a persistent grid may fill: the device's count, or the limit it was opened with.
+    // What a persistent grid may fill: the device's count, or what a limited queue was given.
     int multiprocessors() const { return m_multiprocessors; }
 
 private:
+    void *m_partition = nullptr; // of a limited queue
     cudaStream_t m_stream = nullptr;
     int m_multiprocessors = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/common/cuda_queue.cuh"
+#include "kernels/common/device_partition.cuh"
 
-#include <algorithm>
 #include <utility>
 
 namespace firesteel::kernels {
@@ -40,6 +40,7 @@ void checkCuda(cudaError_t status, const char *call)
 {
     if (status == cudaSuccess)
         return;
+    cudaGetLastError(); // reported here, so not again by the next launch's check
     throw DeviceError(std::string(call) + ": " + cudaGetErrorString(status) + " ("
                           + cudaGetErrorName(status) + ")",
                       isSticky(status));
@@ -80,12 +81,21 @@ CudaQueue::CudaQueue(int multiprocessorLimit)
     if (!search.device)
         throw DeviceError(search.reason, false);
     m_multiprocessors = search.device->multiprocessors;
-    if (multiprocessorLimit > 0)
-        m_multiprocessors = std::min(m_multiprocessors, multiprocessorLimit);
+    if (multiprocessorLimit > 0 && multiprocessorLimit < m_multiprocessors) {
+        const DevicePartition partition = openDevicePartition(multiprocessorLimit);
+        m_partition = partition.context;
+        m_stream = partition.stream;
+        m_multiprocessors = partition.multiprocessors;
+        return;
+    }
     checkCuda(cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking), "cudaStreamCreate");
 }
 
-CudaQueue::~CudaQueue() { cudaStreamDestroy(m_stream); }
+CudaQueue::~CudaQueue()
+{
+    cudaStreamDestroy(m_stream);
+    closeDevicePartition(m_partition);
+}
 
 std::shared_ptr<CudaQueue> openCudaQueue(int multiprocessorLimit)
 {

@@ -54,8 +54,9 @@ private:
 };
 
 // An in-order queue of work on the device that findDevice() found.
-// multiprocessorLimit: persistent grids use at most so many multiprocessors, to measure as on a
-// smaller GPU; 0 means all. Throws DeviceError.
+// multiprocessorLimit: its kernels run on so many multiprocessors only (rounded up to what the
+// device can set aside, 8 on compute 9.0), to measure as on a smaller GPU; 0 means all. Throws
+// DeviceError.
 std::shared_ptr<CudaQueue> openCudaQueue(int multiprocessorLimit = 0);
 
 // Waits for everything enqueued. Throws DeviceError with the first failure of a kernel.
