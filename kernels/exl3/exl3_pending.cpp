@@ -7,32 +7,6 @@
 
 namespace firesteel::kernels::cuda {
 
-std::size_t exl3DecodeLinearScratchBytes(const Exl3Matrix & /*m*/, std::int64_t /*rows*/)
-{
-    return 0;
-}
-
-void exl3DecodeLinear(std::span<float> /*y*/, std::span<const float> /*x*/,
-                      const Exl3Matrix & /*m*/, std::int64_t /*rows*/,
-                      const Exl3Scratch & /*scratch*/, CudaQueue & /*queue*/)
-{
-    throw std::logic_error("cuda::exl3DecodeLinear is not there yet");
-}
-
-std::size_t exl3DecodeExpertsScratchBytes(const Exl3MoeShape & /*shape*/, std::int64_t /*rows*/)
-{
-    return 0;
-}
-
-void exl3DecodeExperts(std::span<float> /*y*/, std::span<const float> /*x*/,
-                       std::span<const std::int32_t> /*experts*/,
-                       std::span<const float> /*weights*/, std::span<const Exl3Expert> /*table*/,
-                       const Exl3MoeShape & /*shape*/, std::int64_t /*rows*/,
-                       const Exl3Scratch & /*scratch*/, CudaQueue & /*queue*/)
-{
-    throw std::logic_error("cuda::exl3DecodeExperts is not there yet");
-}
-
 std::size_t exl3PrefillLinearScratchBytes(const Exl3Matrix & /*m*/, std::int64_t /*rows*/)
 {
     return 0;
