@@ -29,26 +29,26 @@ Indexer::Indexer(WeightReader &weights, const std::string &prefix, int cacheInde
     , m_shape(kernelShape(weights.shape()))
 {
     const std::int64_t hidden = weights.shape().hiddenSize;
-    m_query = weights.matrix(prefix + "wq_b.weight",
-                             { m_shape.heads * m_shape.headDim, weights.shape().mla.qLoraRank });
-    m_key = weights.matrix(prefix + "wk.weight", { m_shape.headDim, hidden });
+    m_query = weights.linear(prefix + "wq_b", m_shape.heads * m_shape.headDim,
+                             weights.shape().mla.qLoraRank);
+    m_key = weights.linear(prefix + "wk", m_shape.headDim, hidden);
     m_keyNorm = weights.values(prefix + "k_norm.weight", { m_shape.headDim });
     m_keyNormBias = weights.values(prefix + "k_norm.bias", { m_shape.headDim });
-    m_weights = weights.matrix(prefix + "weights_proj.weight", { m_shape.heads, hidden });
+    m_weights = weights.linear(prefix + "weights_proj", m_shape.heads, hidden);
     m_gate = weights.matrix(prefix + "index_kpool_compress_gate", { m_shape.headDim, hidden });
     m_ape = weights.values(prefix + "index_kpool_compress_ape", { m_shape.pool, m_shape.headDim });
 }
 
 void Indexer::forward(std::span<const float> x, std::span<const float> qLatent,
-                      std::span<const RowGroup> groups, std::int64_t rows, Workspace &workspace,
-                      kernels::Stream &stream) const
+                      std::span<const RowGroup> groups, RowClass rowClass, std::int64_t rows,
+                      Workspace &workspace, kernels::Stream &stream) const
 {
     auto &w = workspace.index;
-    kernels::launchLinear(w.query, qLatent, m_query, rows, stream);
-    kernels::launchLinear(w.key, x, m_key, rows, stream);
+    m_query.forward(w.query, qLatent, rowClass, rows, workspace, stream);
+    m_key.forward(w.key, x, rowClass, rows, workspace, stream);
     kernels::launchLayerNorm(w.key, w.key, m_keyNorm, m_keyNormBias, kKeyNormEps, rows, stream);
     kernels::launchLinear(w.gate, x, m_gate, rows, stream);
-    kernels::launchLinear(w.weights, x, m_weights, rows, stream);
+    m_weights.forward(w.weights, x, rowClass, rows, workspace, stream);
     const float scale = 1.0F / std::sqrt(static_cast<float>(m_shape.heads));
     for (float &weight : rowsOf(w.weights, m_shape.heads, rows))
         weight *= scale;

@@ -23,8 +23,8 @@ public:
 
     // x [rows, hidden], qLatent [rows, qLoraRank]. Leaves the selection in workspace.index.
     void forward(std::span<const float> x, std::span<const float> qLatent,
-                 std::span<const RowGroup> groups, std::int64_t rows, Workspace &workspace,
-                 kernels::Stream &stream) const;
+                 std::span<const RowGroup> groups, RowClass rowClass, std::int64_t rows,
+                 Workspace &workspace, kernels::Stream &stream) const;
 
     static kernels::IndexShape kernelShape(const ModelShape &shape);
 
@@ -33,7 +33,8 @@ private:
 
     int m_cacheIndex;
     kernels::IndexShape m_shape;
-    kernels::Matrix m_query, m_key, m_weights, m_gate;
+    LinearWeight m_query, m_key, m_weights;
+    kernels::Matrix m_gate;
     std::vector<float> m_keyNorm, m_keyNormBias;
     std::vector<float> m_ape; // [pool, headDim]
 };

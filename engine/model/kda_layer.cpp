@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "engine/model/kda_layer.h"
 
-#include "kernels/linear/linear.h"
-
 #include <algorithm>
 
 namespace firesteel::engine {
@@ -19,23 +17,28 @@ KdaLayer::KdaLayer(WeightReader &weights, const std::string &prefix, int stateIn
     const std::int64_t hidden = weights.shape().hiddenSize;
     const std::int64_t channels = m_shape.channels();
     const std::int64_t dim = m_shape.headDim;
-    m_q = weights.matrix(prefix + "q_proj.weight", { channels, hidden });
-    m_k = weights.matrix(prefix + "k_proj.weight", { channels, hidden });
-    m_v = weights.matrix(prefix + "v_proj.weight", { channels, hidden });
-    for (const char *name : { "q_conv1d.weight", "k_conv1d.weight", "v_conv1d.weight" }) {
-        const std::vector<float> taps
-            = weights.values(prefix + name, { channels, 1, kKdaConvTaps });
-        m_conv.insert(m_conv.end(), taps.begin(), taps.end());
-    }
-    m_fA = weights.matrix(prefix + "f_a_proj.weight", { dim, hidden });
-    m_fB = weights.matrix(prefix + "f_b_proj.weight", { channels, dim });
-    m_gA = weights.matrix(prefix + "g_a_proj.weight", { dim, hidden });
-    m_gB = weights.matrix(prefix + "g_b_proj.weight", { channels, dim });
-    m_beta = weights.matrix(prefix + "b_proj.weight", { m_shape.heads, hidden });
+    if (weights.has(prefix + "qkv_proj"))
+        m_qkv.push_back(weights.linear(prefix + "qkv_proj", 3 * channels, hidden));
+    else
+        for (const char *name : { "q_proj", "k_proj", "v_proj" })
+            m_qkv.push_back(weights.linear(prefix + name, channels, hidden));
+    if (weights.has(prefix + "conv1d"))
+        m_conv = weights.values(prefix + "conv1d.weight", { 3 * channels, 1, kKdaConvTaps });
+    else
+        for (const char *name : { "q_conv1d.weight", "k_conv1d.weight", "v_conv1d.weight" }) {
+            const std::vector<float> taps
+                = weights.values(prefix + name, { channels, 1, kKdaConvTaps });
+            m_conv.insert(m_conv.end(), taps.begin(), taps.end());
+        }
+    m_fA = weights.linear(prefix + "f_a_proj", dim, hidden);
+    m_fB = weights.linear(prefix + "f_b_proj", channels, dim);
+    m_gA = weights.linear(prefix + "g_a_proj", dim, hidden);
+    m_gB = weights.linear(prefix + "g_b_proj", channels, dim);
+    m_beta = weights.linear(prefix + "b_proj", m_shape.heads, hidden);
     m_dtBias = weights.values(prefix + "dt_bias", { channels });
     m_aLog = weights.values(prefix + "A_log", { m_shape.heads });
     m_outputNorm = weights.values(prefix + "o_norm.weight", { dim });
-    m_output = weights.matrix(prefix + "o_proj.weight", { hidden, channels });
+    m_output = weights.linear(prefix + "o_proj", hidden, channels);
 }
 
 void KdaLayer::forward(std::span<float> y, std::span<const float> x,
@@ -45,21 +48,22 @@ void KdaLayer::forward(std::span<float> y, std::span<const float> x,
     auto &w = workspace.kda;
     const std::int64_t channels = m_shape.channels();
     const std::int64_t dim = m_shape.headDim;
-    kernels::launchLinear(std::span(w.z), x, m_q, rows, stream, 3 * channels);
-    kernels::launchLinear(std::span(w.z).subspan(static_cast<std::size_t>(channels)), x, m_k, rows,
-                          stream, 3 * channels);
-    kernels::launchLinear(std::span(w.z).subspan(static_cast<std::size_t>(2 * channels)), x, m_v,
-                          rows, stream, 3 * channels);
-    kernels::launchLinear(w.low, x, m_fA, rows, stream);
-    kernels::launchLinear(w.g, rowsOf(w.low, dim, rows), m_fB, rows, stream);
-    kernels::launchLinear(w.beta, x, m_beta, rows, stream);
+    std::int64_t column = 0;
+    for (const LinearWeight &part : m_qkv) {
+        part.forward(std::span(w.z).subspan(static_cast<std::size_t>(column)), x, rowClass, rows,
+                     workspace, stream, 3 * channels);
+        column += part.outputs();
+    }
+    m_fA.forward(w.low, x, rowClass, rows, workspace, stream);
+    m_fB.forward(w.g, rowsOf(w.low, dim, rows), rowClass, rows, workspace, stream);
+    m_beta.forward(w.beta, x, rowClass, rows, workspace, stream);
     kernels::launchKdaGates(w.g, w.beta, m_dtBias, m_aLog, m_shape, rows, stream);
-    kernels::launchLinear(w.low, x, m_gA, rows, stream);
-    kernels::launchLinear(w.gate, rowsOf(w.low, dim, rows), m_gB, rows, stream);
+    m_gA.forward(w.low, x, rowClass, rows, workspace, stream);
+    m_gB.forward(w.gate, rowsOf(w.low, dim, rows), rowClass, rows, workspace, stream);
     for (const RowGroup &group : groups)
         attend(group, rowClass, workspace, stream);
     kernels::launchKdaOutput(w.o, w.o, w.gate, m_outputNorm, m_normEps, m_shape, rows, stream);
-    kernels::launchLinear(y, rowsOf(w.o, channels, rows), m_output, rows, stream);
+    m_output.forward(y, rowsOf(w.o, channels, rows), rowClass, rows, workspace, stream);
 }
 
 void KdaLayer::applyRecords(KdaState &state, kernels::Stream &stream) const

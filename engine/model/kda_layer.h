@@ -38,7 +38,8 @@ private:
     int m_stateIndex;
     kernels::KdaShape m_shape;
     float m_normEps;
-    kernels::Matrix m_q, m_k, m_v, m_fA, m_fB, m_gA, m_gB, m_beta, m_output;
+    std::vector<LinearWeight> m_qkv; // one matrix of 3 * channels outputs, or q, k and v
+    LinearWeight m_fA, m_fB, m_gA, m_gB, m_beta, m_output;
     std::vector<float> m_conv; // [3 * channels, 4]
     std::vector<float> m_dtBias, m_aLog, m_outputNorm;
 };

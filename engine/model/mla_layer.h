@@ -28,14 +28,16 @@ public:
 
     // y, x [rows, hidden]. Writes the rows' latents and index keys into the caches of the groups.
     void forward(std::span<float> y, std::span<const float> x, std::span<const RowGroup> groups,
-                 std::int64_t rows, Workspace &workspace, kernels::Stream &stream) const;
+                 RowClass rowClass, std::int64_t rows, Workspace &workspace,
+                 kernels::Stream &stream) const;
 
 private:
     int m_cacheIndex;
     kernels::MlaShape m_shape;
     std::int64_t m_maxSelected;
     float m_normEps;
-    kernels::Matrix m_queryA, m_queryB, m_kvA, m_kvB, m_output;
+    LinearWeight m_queryA, m_queryB, m_kvA, m_output;
+    LinearWeight m_kvB; // plain: its parts are multiplied with separately
     std::vector<float> m_queryNorm, m_kvNorm;
     std::optional<Indexer> m_indexer;
 };

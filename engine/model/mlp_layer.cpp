@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/model/mlp_layer.h"
 
-#include "kernels/linear/linear.h"
+#include <algorithm>
 
 namespace firesteel::engine {
 
@@ -10,20 +10,20 @@ DenseMlp::DenseMlp(WeightReader &weights, const std::string &prefix, std::int64_
     , m_limit(weights.shape().moe.swigluLimit)
 {
     const std::int64_t hidden = weights.shape().hiddenSize;
-    m_gate = weights.matrix(prefix + "gate_proj.weight", { width, hidden });
-    m_up = weights.matrix(prefix + "up_proj.weight", { width, hidden });
-    m_down = weights.matrix(prefix + "down_proj.weight", { hidden, width });
+    m_gate = weights.linear(prefix + "gate_proj", width, hidden);
+    m_up = weights.linear(prefix + "up_proj", width, hidden);
+    m_down = weights.linear(prefix + "down_proj", hidden, width);
 }
 
-void DenseMlp::forward(std::span<float> y, std::span<const float> x, std::int64_t rows,
-                       Workspace &workspace, kernels::Stream &stream) const
+void DenseMlp::forward(std::span<float> y, std::span<const float> x, RowClass rowClass,
+                       std::int64_t rows, Workspace &workspace, kernels::Stream &stream) const
 {
     const std::span<float> gate = rowsOf(workspace.mlp.gate, m_width, rows);
     const std::span<float> up = rowsOf(workspace.mlp.up, m_width, rows);
-    kernels::launchLinear(gate, x, m_gate, rows, stream);
-    kernels::launchLinear(up, x, m_up, rows, stream);
+    m_gate.forward(gate, x, rowClass, rows, workspace, stream);
+    m_up.forward(up, x, rowClass, rows, workspace, stream);
     kernels::launchSwiglu(gate, gate, up, m_limit, stream);
-    kernels::launchLinear(y, gate, m_down, rows, stream);
+    m_down.forward(y, gate, rowClass, rows, workspace, stream);
 }
 
 MoeLayer::MoeLayer(WeightReader &weights, const std::string &prefix)
@@ -37,30 +37,77 @@ MoeLayer::MoeLayer(WeightReader &weights, const std::string &prefix)
                static_cast<std::int64_t>(weights.shape().moe.sharedExperts)
                    * weights.shape().moe.expertWidth)
 {
-    m_router = weights.matrix(prefix + "gate.weight", { m_shape.experts, m_shape.hidden });
+    m_router = weights.linear(prefix + "gate", m_shape.experts, m_shape.hidden);
     m_routerBias = weights.values(prefix + "gate.e_score_correction_bias", { m_shape.experts });
-    m_experts.reserve(static_cast<std::size_t>(m_shape.experts));
+    m_expertWeights.reserve(static_cast<std::size_t>(m_shape.experts) * 3);
     for (std::int64_t e = 0; e < m_shape.experts; ++e) {
         const std::string expert = prefix + "experts." + std::to_string(e) + ".";
-        m_experts.push_back({ .gate = weights.matrix(expert + "gate_proj.weight",
-                                                     { m_shape.expertWidth, m_shape.hidden }),
-                              .up = weights.matrix(expert + "up_proj.weight",
-                                                   { m_shape.expertWidth, m_shape.hidden }),
-                              .down = weights.matrix(expert + "down_proj.weight",
-                                                     { m_shape.hidden, m_shape.expertWidth }) });
+        m_expertWeights.push_back(
+            weights.linear(expert + "gate_proj", m_shape.expertWidth, m_shape.hidden));
+        m_expertWeights.push_back(
+            weights.linear(expert + "up_proj", m_shape.expertWidth, m_shape.hidden));
+        m_expertWeights.push_back(
+            weights.linear(expert + "down_proj", m_shape.hidden, m_shape.expertWidth));
     }
+    if (!weights.error())
+        tabulateExperts(weights, prefix);
 }
 
-void MoeLayer::forward(std::span<float> y, std::span<const float> x, std::int64_t rows,
-                       Workspace &workspace, kernels::Stream &stream) const
+void MoeLayer::tabulateExperts(WeightReader &weights, const std::string &prefix)
+{
+    const auto isKept = [](const LinearWeight &weight) { return weight.exl3() != nullptr; };
+    if (std::ranges::none_of(m_expertWeights, isKept)) {
+        for (std::size_t i = 0; i < m_expertWeights.size(); i += 3)
+            m_experts.push_back({ .gate = *m_expertWeights[i].matrix(),
+                                  .up = *m_expertWeights[i + 1].matrix(),
+                                  .down = *m_expertWeights[i + 2].matrix() });
+        return;
+    }
+    // One kernel multiplies with all of them, so they must be of one kind.
+    for (std::size_t i = 0; i < m_expertWeights.size(); ++i) {
+        const kernels::Exl3Matrix *first = m_expertWeights[i % 3].exl3();
+        const kernels::Exl3Matrix *other = m_expertWeights[i].exl3();
+        if (first == nullptr || other == nullptr || first->rate != other->rate
+            || m_expertWeights[0].exl3()->codebook != other->codebook) {
+            weights.fail(ErrorCode::UnsupportedModel,
+                         prefix
+                             + "experts differ in rate or codebook, or some are plain: they can "
+                               "only be used decoded, for which memory is short");
+            return;
+        }
+    }
+    for (std::size_t i = 0; i < m_expertWeights.size(); i += 3)
+        m_exl3Experts.push_back({ .gate = *m_expertWeights[i].exl3(),
+                                  .up = *m_expertWeights[i + 1].exl3(),
+                                  .down = *m_expertWeights[i + 2].exl3() });
+    const kernels::Exl3Expert &expert = m_exl3Experts.front();
+    m_exl3Shape = { .hidden = m_shape.hidden,
+                    .width = m_shape.expertWidth,
+                    .experts = m_shape.experts,
+                    .expertsPerToken = m_shape.expertsPerToken,
+                    .swigluLimit = m_shape.swigluLimit,
+                    .gateRate = expert.gate.rate,
+                    .upRate = expert.up.rate,
+                    .downRate = expert.down.rate,
+                    .codebook = expert.gate.codebook };
+    weights.noteKeptExperts(m_exl3Shape);
+}
+
+void MoeLayer::forward(std::span<float> y, std::span<const float> x, RowClass rowClass,
+                       std::int64_t rows, Workspace &workspace, kernels::Stream &stream) const
 {
     auto &w = workspace.mlp;
-    kernels::launchLinear(w.logits, x, m_router, rows, stream);
+    m_router.forward(w.logits, x, rowClass, rows, workspace, stream);
     kernels::launchMoeRouter(w.experts, w.weights, w.logits, m_routerBias, m_shape, rows, stream);
-    kernels::launchMoeExperts(y, x, w.experts, w.weights, m_experts,
-                              { w.expertGate, w.expertUp, w.expertOutput }, m_shape, rows, stream);
+    if (m_exl3Experts.empty())
+        kernels::launchMoeExperts(y, x, w.experts, w.weights, m_experts,
+                                  { w.expertGate, w.expertUp, w.expertOutput }, m_shape, rows,
+                                  stream);
+    else
+        kernels::launchExl3Experts(y, x, w.experts, w.weights, m_exl3Experts, m_exl3Shape, rows,
+                                   rowClass, { workspace.exl3.scratch }, stream);
     const std::span<float> shared = rowsOf(w.shared, m_shape.hidden, rows);
-    m_shared.forward(shared, x, rows, workspace, stream);
+    m_shared.forward(shared, x, rowClass, rows, workspace, stream);
     for (std::size_t i = 0; i < shared.size(); ++i)
         y[i] += shared[i];
 }

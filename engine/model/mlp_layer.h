@@ -24,13 +24,13 @@ public:
     DenseMlp(WeightReader &weights, const std::string &prefix, std::int64_t width);
 
     // y, x [rows, hidden].
-    void forward(std::span<float> y, std::span<const float> x, std::int64_t rows,
+    void forward(std::span<float> y, std::span<const float> x, RowClass rowClass, std::int64_t rows,
                  Workspace &workspace, kernels::Stream &stream) const;
 
 private:
     std::int64_t m_width;
     float m_limit;
-    kernels::Matrix m_gate, m_up, m_down;
+    LinearWeight m_gate, m_up, m_down;
 };
 
 class MoeLayer
@@ -40,14 +40,20 @@ public:
     MoeLayer(WeightReader &weights, const std::string &prefix);
 
     // y, x [rows, hidden]: the routed experts' weighted sum plus the shared expert.
-    void forward(std::span<float> y, std::span<const float> x, std::int64_t rows,
+    void forward(std::span<float> y, std::span<const float> x, RowClass rowClass, std::int64_t rows,
                  Workspace &workspace, kernels::Stream &stream) const;
 
 private:
     kernels::MoeShape m_shape;
-    kernels::Matrix m_router;
+    // Fills one of the tables below from m_expertWeights.
+    void tabulateExperts(WeightReader &weights, const std::string &prefix);
+
+    LinearWeight m_router;
     std::vector<float> m_routerBias;
-    std::vector<kernels::ExpertWeights> m_experts;
+    std::vector<LinearWeight> m_expertWeights; // gate, up and down of each expert
+    std::vector<kernels::ExpertWeights> m_experts; // where they are plain or decoded
+    std::vector<kernels::Exl3Expert> m_exl3Experts; // where they are kept as EXL3
+    kernels::Exl3MoeShape m_exl3Shape;
     DenseMlp m_shared;
 };
 

@@ -44,8 +44,8 @@ public:
     }
 
     Result<void> readWeights(const Checkpoint &checkpoint,
-                             const std::function<void(double)> &progress,
-                             const CancelToken &cancel);
+                             const std::function<void(double)> &progress, const CancelToken &cancel,
+                             std::uint64_t decodeBudgetBytes);
 
     const ModelShape &shape() const override { return m_shape; }
     std::uint64_t parameterCount() const override { return m_parameterCount; }
@@ -61,14 +61,14 @@ private:
     void forward(std::span<const RowGroup> groups, std::span<const std::int32_t> tokens,
                  RowClass rowClass, const LayerObserver &observer);
     // Logits of rows [first, first + rows) of the last forward.
-    void head(std::span<float> logits, std::int64_t first, std::int64_t rows);
+    void head(std::span<float> logits, RowClass rowClass, std::int64_t first, std::int64_t rows);
 
     ModelShape m_shape;
     kernels::Stream &m_stream;
     Workspace m_workspace;
     std::vector<Layer> m_layers;
     kernels::Matrix m_embedding;
-    kernels::Matrix m_head;
+    LinearWeight m_head;
     std::vector<float> m_norm;
     int m_kdaCount = 0;
     int m_mlaCount = 0;
@@ -98,12 +98,15 @@ void TextModel::readLayer(WeightReader &weights, int layer)
 
 Result<void> TextModel::readWeights(const Checkpoint &checkpoint,
                                     const std::function<void(double)> &progress,
-                                    const CancelToken &cancel)
+                                    const CancelToken &cancel, std::uint64_t decodeBudgetBytes)
 {
-    WeightReader weights(checkpoint);
+    const Exl3Storage storage = decodedExl3Bytes(checkpoint) <= decodeBudgetBytes
+        ? Exl3Storage::Decoded
+        : Exl3Storage::Kept;
+    WeightReader weights(checkpoint, m_stream.pool(), storage);
     m_embedding = weights.matrix("model.language_model.embed_tokens.weight",
                                  { m_shape.vocabularySize, m_shape.hiddenSize });
-    m_head = weights.matrix("lm_head.weight", { m_shape.vocabularySize, m_shape.hiddenSize });
+    m_head = weights.linear("lm_head", m_shape.vocabularySize, m_shape.hiddenSize);
     m_norm = weights.values("model.language_model.norm.weight", { m_shape.hiddenSize });
     m_layers.reserve(static_cast<std::size_t>(m_shape.layerCount));
     for (int layer = 0; layer < m_shape.layerCount && !weights.error(); ++layer) {
@@ -116,6 +119,8 @@ Result<void> TextModel::readWeights(const Checkpoint &checkpoint,
     if (weights.error())
         return std::unexpected(*weights.error());
     m_parameterCount = weights.parameterCount();
+    if (storage == Exl3Storage::Kept)
+        m_workspace.reserveExl3(m_shape, weights.keptMatrices(), weights.keptExperts());
     return {};
 }
 
@@ -163,7 +168,7 @@ void TextModel::prefill(SequenceState &sequence, std::span<const std::int32_t> t
         sequence.appendCommitted(slice);
         if (const std::size_t wanted = std::max(begin, firstLogitRow);
             wanted < begin + slice.size())
-            head(logits.subspan((wanted - firstLogitRow) * vocabulary),
+            head(logits.subspan((wanted - firstLogitRow) * vocabulary), RowClass::Prefill,
                  static_cast<std::int64_t>(wanted - begin),
                  static_cast<std::int64_t>(begin + slice.size() - wanted));
         begin += slice.size();
@@ -188,12 +193,12 @@ void TextModel::decode(std::span<const DecodeRows> batch, std::span<float> logit
                            .firstPosition = rows.sequence->position() });
         tokens.insert(tokens.end(), rows.tokens.begin(), rows.tokens.end());
     }
-    if (tokens.size() > static_cast<std::size_t>(kMaxPrefillRows))
+    if (tokens.size() > static_cast<std::size_t>(kernels::kMaxDecodeStepRows))
         throw std::logic_error("Model::decode: too many rows in one step");
     forward(groups, tokens, RowClass::Decode, {});
     for (const DecodeRows &rows : batch)
         rows.sequence->setPending(rows.tokens);
-    head(logits, 0, static_cast<std::int64_t>(tokens.size()));
+    head(logits, RowClass::Decode, 0, static_cast<std::int64_t>(tokens.size()));
 }
 
 void TextModel::forward(std::span<const RowGroup> groups, std::span<const std::int32_t> tokens,
@@ -218,10 +223,12 @@ void TextModel::forward(std::span<const RowGroup> groups, std::span<const std::i
                 if (const auto *kda = std::get_if<KdaLayer>(&layer.attention))
                     kda->forward(y, x, groups, rowClass, rows, w, m_stream);
                 else
-                    std::get<MlaLayer>(layer.attention).forward(y, x, groups, rows, w, m_stream);
+                    std::get<MlaLayer>(layer.attention)
+                        .forward(y, x, groups, rowClass, rows, w, m_stream);
             });
         layer.mlpSite.forward(rows, w, m_stream, [&](std::span<float> y, std::span<const float> x) {
-            std::visit([&](const auto &mlp) { mlp.forward(y, x, rows, w, m_stream); }, layer.mlp);
+            std::visit([&](const auto &mlp) { mlp.forward(y, x, rowClass, rows, w, m_stream); },
+                       layer.mlp);
         });
         if (observer)
             observer(static_cast<int>(index),
@@ -229,7 +236,8 @@ void TextModel::forward(std::span<const RowGroup> groups, std::span<const std::i
     }
 }
 
-void TextModel::head(std::span<float> logits, std::int64_t first, std::int64_t rows)
+void TextModel::head(std::span<float> logits, RowClass rowClass, std::int64_t first,
+                     std::int64_t rows)
 {
     const std::int64_t hidden = m_shape.hiddenSize;
     Workspace &w = m_workspace;
@@ -237,17 +245,19 @@ void TextModel::head(std::span<float> logits, std::int64_t first, std::int64_t r
                              rowsOf(w.streams, kernels::kHyperStreams * hidden, rows, first),
                              hyperShape(m_shape), rows, m_stream);
     kernels::launchRmsNorm(w.input, w.input, m_norm, m_shape.rmsNormEps, rows, m_stream);
-    kernels::launchLinear(logits, rowsOf(w.input, hidden, rows), m_head, rows, m_stream);
+    m_head.forward(logits, rowsOf(w.input, hidden, rows), rowClass, rows, w, m_stream);
 }
 
 } // namespace
 
 Result<std::unique_ptr<Model>> Model::load(const Checkpoint &checkpoint, kernels::Stream &stream,
                                            const std::function<void(double)> &progress,
-                                           const CancelToken &cancel)
+                                           const CancelToken &cancel,
+                                           std::uint64_t decodeBudgetBytes)
 {
     auto model = std::make_unique<TextModel>(checkpoint, stream);
-    if (Result<void> read = model->readWeights(checkpoint, progress, cancel); !read)
+    if (Result<void> read = model->readWeights(checkpoint, progress, cancel, decodeBudgetBytes);
+        !read)
         return std::unexpected(read.error());
     return model;
 }

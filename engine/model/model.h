@@ -37,12 +37,15 @@ public:
     // (design: exactness E2).
     static constexpr int kPrefillAlignment = 64;
 
-    // The checkpoint must outlive the model: plain weights are used where they are mapped.
+    // The checkpoint must outlive the model: weights are used where they are mapped, but for EXL3
+    // modules, which are decoded into float32 if all of them together (decodedExl3Bytes,
+    // engine/model/weight_reader.h) take no more than decodeBudgetBytes.
     // Errors: BadCheckpoint, UnsupportedModel, Cancelled.
     static Result<std::unique_ptr<Model>> load(const Checkpoint &checkpoint,
                                                kernels::Stream &stream,
                                                const std::function<void(double fraction)> &progress,
-                                               const CancelToken &cancel);
+                                               const CancelToken &cancel,
+                                               std::uint64_t decodeBudgetBytes = UINT64_MAX);
     virtual ~Model() = default;
 
     virtual const ModelShape &shape() const = 0;

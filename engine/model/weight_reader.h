@@ -6,7 +6,9 @@
 
 #include "engine/api/error.h"
 #include "engine/checkpoint/checkpoint.h"
+#include "engine/model/linear_weight.h"
 #include "kernels/common/tensor.h"
+#include "kernels/common/thread_pool.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -16,29 +18,61 @@
 
 namespace firesteel::engine {
 
+// What becomes of EXL3 modules: decoded into float32 when read, 4 bytes a weight, or multiplied
+// with as they are stored, which costs decoding them in every step.
+enum class Exl3Storage { Decoded, Kept };
+
 class WeightReader
 {
 public:
-    explicit WeightReader(const Checkpoint &checkpoint)
+    WeightReader(const Checkpoint &checkpoint, kernels::ThreadPool &pool,
+                 Exl3Storage exl3 = Exl3Storage::Decoded)
         : m_checkpoint(checkpoint)
+        , m_pool(pool)
+        , m_exl3(exl3)
     {
     }
 
     const ModelShape &shape() const { return m_checkpoint.shape(); }
 
-    // A weight used where it is mapped; an empty matrix after an error.
+    // Whether the checkpoint has this module, plain or EXL3.
+    bool has(const std::string &module) const;
+
+    // The layer M of y = x W^T: M.weight, or the EXL3 group M. After an error nothing.
+    LinearWeight linear(const std::string &module, std::int64_t out, std::int64_t in);
+
+    // The same for kernels that need a plain matrix: decoded in any case.
+    LinearWeight dense(const std::string &module, std::int64_t out, std::int64_t in);
+
+    // A tensor used where it is mapped; an empty matrix after an error.
     kernels::Matrix matrix(const std::string &name, std::initializer_list<std::int64_t> shape);
 
     // A small tensor widened to float32, flattened.
     std::vector<float> values(const std::string &name, std::initializer_list<std::int64_t> shape);
 
+    // What stays EXL3: the launchers need scratch for it.
+    const std::vector<kernels::Exl3Matrix> &keptMatrices() const { return m_keptMatrices; }
+    const std::vector<kernels::Exl3MoeShape> &keptExperts() const { return m_keptExperts; }
+    void noteKeptExperts(const kernels::Exl3MoeShape &shape) { m_keptExperts.push_back(shape); }
+
+    void fail(ErrorCode code, std::string message); // unless an error is there already
     const std::optional<Error> &error() const { return m_error; }
     std::uint64_t parameterCount() const { return m_parameterCount; }
 
 private:
+    LinearWeight read(const std::string &module, std::int64_t out, std::int64_t in,
+                      Exl3Storage exl3);
+
     const Checkpoint &m_checkpoint;
+    kernels::ThreadPool &m_pool;
+    Exl3Storage m_exl3;
+    std::vector<kernels::Exl3Matrix> m_keptMatrices;
+    std::vector<kernels::Exl3MoeShape> m_keptExperts;
     std::optional<Error> m_error;
     std::uint64_t m_parameterCount = 0;
 };
+
+// Memory that decoding every EXL3 module of the text model takes.
+std::uint64_t decodedExl3Bytes(const Checkpoint &checkpoint);
 
 } // namespace firesteel::engine

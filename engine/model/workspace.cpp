@@ -57,21 +57,60 @@ Workspace::Workspace(const ModelShape &shape, std::int64_t rows)
         size(static_cast<std::int64_t>(shape.moe.expertsPerToken) * shape.hiddenSize));
 }
 
+void Workspace::reserveExl3(const ModelShape &shape, std::span<const kernels::Exl3Matrix> matrices,
+                            std::span<const kernels::Exl3MoeShape> experts)
+{
+    const std::int64_t decodeRows = std::min<std::int64_t>(maxRows, kernels::kMaxDecodeStepRows);
+    std::size_t bytes = 0;
+    for (const kernels::Exl3Matrix &m : matrices)
+        bytes = std::max({ bytes, kernels::exl3LinearScratchBytes(m, maxRows, RowClass::Prefill),
+                           kernels::exl3LinearScratchBytes(m, decodeRows, RowClass::Decode) });
+    for (const kernels::Exl3MoeShape &moe : experts)
+        bytes = std::max({ bytes, kernels::exl3ExpertsScratchBytes(moe, maxRows, RowClass::Prefill),
+                           kernels::exl3ExpertsScratchBytes(moe, decodeRows, RowClass::Decode) });
+    exl3.scratch.resize(bytes);
+    exl3.output.resize(static_cast<std::size_t>(maxRows * shape.kda.heads * shape.kda.headDim));
+}
+
 std::uint64_t Workspace::bytes() const
 {
     std::uint64_t sum = 0;
-    for (const auto *buffer :
-         { &streams,         &post,          &combination,  &input,          &output,
-           &kda.z,           &kda.u,         &kda.low,      &kda.g,          &kda.gate,
-           &kda.beta,        &kda.o,         &mla.qLatent,  &mla.query,      &mla.latent,
-           &mla.absorbed,    &mla.mixed,     &mla.value,    &index.query,    &index.key,
-           &index.gate,      &index.weights, &index.scores, &mlp.gate,       &mlp.up,
-           &mlp.shared,      &mlp.logits,    &mlp.weights,  &mlp.expertGate, &mlp.expertUp,
-           &mlp.expertOutput })
+    for (const auto *buffer : { &streams,
+                                &post,
+                                &combination,
+                                &input,
+                                &output,
+                                &kda.z,
+                                &kda.u,
+                                &kda.low,
+                                &kda.g,
+                                &kda.gate,
+                                &kda.beta,
+                                &kda.o,
+                                &mla.qLatent,
+                                &mla.query,
+                                &mla.latent,
+                                &mla.absorbed,
+                                &mla.mixed,
+                                &mla.value,
+                                &index.query,
+                                &index.key,
+                                &index.gate,
+                                &index.weights,
+                                &index.scores,
+                                &mlp.gate,
+                                &mlp.up,
+                                &mlp.shared,
+                                &mlp.logits,
+                                &mlp.weights,
+                                &mlp.expertGate,
+                                &mlp.expertUp,
+                                &mlp.expertOutput,
+                                &exl3.output })
         sum += buffer->size() * sizeof(float);
     for (const auto *buffer : { &index.positions, &index.counts, &mlp.experts })
         sum += buffer->size() * sizeof(std::int32_t);
-    return sum;
+    return sum + exl3.scratch.size();
 }
 
 } // namespace firesteel::engine

@@ -7,7 +7,9 @@
 #include "engine/checkpoint/model_shape.h"
 #include "engine/state/sequence_state.h"
 #include "kernels/common/row_class.h"
+#include "kernels/exl3/exl3.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -81,6 +83,18 @@ struct Workspace
         std::vector<float> expertUp; // like expertGate
         std::vector<float> expertOutput; // [rows * expertsPerToken, hidden]
     } mlp;
+
+    // Of the launchers that multiply with EXL3 matrices as they are stored; empty where all are
+    // decoded.
+    struct
+    {
+        std::vector<std::byte> scratch;
+        std::vector<float> output; // [rows, KDA channels]: of q, k and v apart
+    } exl3;
+
+    // Makes room for launches with these matrices, which stay EXL3.
+    void reserveExl3(const ModelShape &shape, std::span<const kernels::Exl3Matrix> matrices,
+                     std::span<const kernels::Exl3MoeShape> experts);
 
     std::uint64_t bytes() const;
 };

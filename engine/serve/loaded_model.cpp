@@ -2,6 +2,7 @@
 #include "engine/serve/loaded_model.h"
 
 #include "engine/base/system_memory.h"
+#include "engine/model/weight_reader.h"
 #include "engine/state/sequence_memory.h"
 
 #include <algorithm>
@@ -144,7 +145,17 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
         return cancelled();
 
     const ModelShape &shape = checkpoint->shape();
-    const std::uint64_t weightBytes = checkpoint->totalBytes();
+    // Decoding EXL3 at load makes every step faster; it must not cost context.
+    const std::uint64_t storedBytes = checkpoint->totalBytes();
+    const std::uint64_t decodedBytes = decodedExl3Bytes(*checkpoint);
+    const std::uint64_t needed = storedBytes + options.memoryReserveBytes
+        + sequenceMemory(shape,
+                         options.contextTokens > 0 ? options.contextTokens
+                                                   : shape.maxPositionEmbeddings)
+              .total();
+    const std::uint64_t decodeBudget = *available > needed ? *available - needed : 0;
+    const std::uint64_t weightBytes
+        = storedBytes + (decodedBytes <= decodeBudget ? decodedBytes : 0);
     const auto context
         = chooseContext({ *available, options.memoryReserveBytes, weightBytes,
                           options.contextTokens, shape.maxPositionEmbeddings },
@@ -157,7 +168,8 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     std::unique_ptr<LoadedModel> loaded(new LoadedModel(std::move(*checkpoint), options.threads));
     auto model = Model::load(
         loaded->m_checkpoint, loaded->m_stream,
-        [&](double fraction) { progress({ "Reading weights", 0.1 + 0.8 * fraction }); }, cancel);
+        [&](double fraction) { progress({ "Reading weights", 0.1 + 0.8 * fraction }); }, cancel,
+        decodeBudget);
     if (!model)
         return std::unexpected(model.error());
     loaded->m_model = std::move(*model);

@@ -20,11 +20,12 @@ engine::Checkpoint openOrThrow(const std::filesystem::path &directory)
 
 } // namespace
 
-LoadedModel::LoadedModel(const std::filesystem::path &directory, int threads)
+LoadedModel::LoadedModel(const std::filesystem::path &directory, int threads,
+                         std::uint64_t decodeBudgetBytes)
     : checkpoint(openOrThrow(directory))
     , stream(threads)
 {
-    auto loaded = engine::Model::load(checkpoint, stream, {}, {});
+    auto loaded = engine::Model::load(checkpoint, stream, {}, {}, decodeBudgetBytes);
     if (!loaded)
         throw std::runtime_error(loaded.error().message);
     model = std::move(*loaded);

@@ -17,7 +17,8 @@ namespace firesteel::test {
 struct LoadedModel
 {
     // Throws std::runtime_error with the engine's message when loading fails.
-    explicit LoadedModel(const std::filesystem::path &directory, int threads = 2);
+    explicit LoadedModel(const std::filesystem::path &directory, int threads = 2,
+                         std::uint64_t decodeBudgetBytes = UINT64_MAX);
 
     engine::Checkpoint checkpoint;
     kernels::Stream stream;

@@ -44,7 +44,8 @@ double streamTolerance(const engine::ModelShape &shape, int layers)
 double logitTolerance(const engine::Checkpoint &checkpoint)
 {
     const engine::ModelShape &shape = checkpoint.shape();
-    engine::WeightReader weights(checkpoint);
+    kernels::ThreadPool pool(1);
+    engine::WeightReader weights(checkpoint, pool);
     const std::vector<float> head
         = weights.values("lm_head.weight", { shape.vocabularySize, shape.hiddenSize });
     const std::vector<float> norm

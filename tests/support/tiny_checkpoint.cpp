@@ -282,8 +282,7 @@ std::string tinyConfigJson(const ModelShape &shape, bool exl3)
 std::vector<TinyTensor> tinyTensors(const TinyCheckpoint &options)
 {
     std::vector<TinyTensor> tensors;
-    const auto layout
-        = options.exl3 ? engine::TensorLayout::Exl3Pack : engine::TensorLayout::Released;
+    const auto layout = options.exl3 ? options.exl3Layout : engine::TensorLayout::Released;
     for (engine::ExpectedTensor &expected : engine::expectedTensors(options.shape, layout)) {
         if (options.exl3 && expected.packRate > 0) {
             appendExl3Group(tensors, expected, options.seed);

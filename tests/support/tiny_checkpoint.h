@@ -15,6 +15,7 @@
 
 #include "engine/checkpoint/model_shape.h"
 #include "engine/checkpoint/safe_tensors.h"
+#include "engine/checkpoint/tensor_table.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -39,9 +40,10 @@ struct TinyCheckpoint
     engine::ModelShape shape = tinyShape();
     engine::TensorType type
         = engine::TensorType::BF16; // BF16, F16 or F32, of what the release stores in 16 bits
-    // As the published pack: EXL3 groups of its rates with random trellises, KDA's q, k and v
-    // fused. Give it tinyExl3Shape().
+    // EXL3 groups of the published pack's rates with random trellises. Give it tinyExl3Shape().
     bool exl3 = false;
+    // Of an EXL3 checkpoint; the pack's has KDA's q, k and v fused.
+    engine::TensorLayout exl3Layout = engine::TensorLayout::Exl3Pack;
     bool squeezeConvolutions = false; // [c, 4] instead of [c, 1, 4]
     bool misaligned = false; // tensor data at odd offsets of the file
     int shards = 2; // 1: model.safetensors

@@ -152,7 +152,7 @@ TEST_CASE("golden trace: embeddings, residual streams after every layer, mean an
           <= logitTolerance(m.checkpoint));
 
     std::vector<float> embedded(ids.size() * 384);
-    engine::WeightReader weights(m.checkpoint);
+    engine::WeightReader weights(m.checkpoint, m.stream.pool());
     kernels::launchEmbed(embedded, ids,
                          weights.matrix("model.language_model.embed_tokens.weight", { 6144, 384 }),
                          m.stream);
@@ -195,7 +195,7 @@ TEST_CASE("golden trace: KDA layer internals")
     if (!golden)
         return;
     LoadedModel &m = *trainedModel();
-    engine::WeightReader weights(m.checkpoint);
+    engine::WeightReader weights(m.checkpoint, m.stream.pool());
     const engine::KdaLayer layer(weights, layerPrefix(1) + "self_attn.", 1);
     constexpr std::int64_t kRows = 20;
     const auto rows = static_cast<std::size_t>(kRows);
@@ -273,7 +273,7 @@ TEST_CASE("golden trace: mHC sites")
     if (!golden)
         return;
     LoadedModel &m = *trainedModel();
-    engine::WeightReader weights(m.checkpoint);
+    engine::WeightReader weights(m.checkpoint, m.stream.pool());
     constexpr std::int64_t kRows = 20;
     for (const auto &[name, site] : { std::pair { "layer0_attn_hc_", layerPrefix(0) + "hc_attn" },
                                       { "layer4_ffn_hc_", layerPrefix(4) + "hc_ffn" } }) {
@@ -299,12 +299,13 @@ TEST_CASE("golden trace: router choices, routed and shared experts")
     if (!golden)
         return;
     LoadedModel &m = *trainedModel();
-    engine::WeightReader weights(m.checkpoint);
+    engine::WeightReader weights(m.checkpoint, m.stream.pool());
     const engine::MoeLayer layer(weights, layerPrefix(2) + "mlp.");
     constexpr std::int64_t kRows = 20;
     engine::Workspace w(m.model->shape(), kRows);
     std::vector<float> output(kRows * 384);
-    layer.forward(output, golden->at("input").values, kRows, w, m.stream);
+    layer.forward(output, golden->at("input").values, engine::RowClass::Prefill, kRows, w,
+                  m.stream);
     CHECK(rowError(rowsOf(w.mlp.logits, 16, kRows), golden->at("router_logits").values, 16)
           <= chain({ 384 }));
     CHECK(w.mlp.experts == golden->at("chosen_experts").ints);
@@ -327,7 +328,7 @@ TEST_CASE("golden trace: latent attention, index scores and selected positions")
     if (!golden)
         return;
     LoadedModel &m = *trainedModel();
-    engine::WeightReader weights(m.checkpoint);
+    engine::WeightReader weights(m.checkpoint, m.stream.pool());
     constexpr std::int64_t kRows = 189;
     constexpr std::int64_t kPools = 47;
     const kernels::IndexShape index = engine::Indexer::kernelShape(m.model->shape());
@@ -340,7 +341,8 @@ TEST_CASE("golden trace: latent attention, index scores and selected positions")
         engine::SequenceState sequence = m.model->newSequence(256);
         const engine::RowGroup group { &sequence, 0, kRows, 0 };
         std::vector<float> output(static_cast<std::size_t>(kRows) * 384);
-        layer.forward(output, expected("input"), { &group, 1 }, kRows, w, m.stream);
+        layer.forward(output, expected("input"), { &group, 1 }, engine::RowClass::Prefill, kRows, w,
+                      m.stream);
 
         CHECK(rowError(w.mla.qLatent, expected("q_resid"), 256) <= chain({ 384, 16 }));
         CHECK(rowError(w.mla.latent, expected("kv_latent"), 512) <= chain({ 384, 16 }));
