@@ -71,6 +71,53 @@ QStringList conversationTables()
     };
 }
 
+// Step 2, models: licences accepted, downloads and how far each file is, folders of a person's own.
+// Rows as in app/models/model_tables.h.
+QStringList modelTables()
+{
+    return {
+        u"CREATE TABLE license_consents ("
+        "  id INTEGER PRIMARY KEY,"
+        "  repository TEXT NOT NULL,"
+        "  revision TEXT NOT NULL,"
+        "  license TEXT NOT NULL,"
+        "  text_sha256 TEXT NOT NULL,"
+        "  text_source TEXT NOT NULL,"
+        "  app_version TEXT NOT NULL,"
+        "  accepted INTEGER NOT NULL," // milliseconds since 1970, UTC
+        "  withdrawn INTEGER" // likewise; NULL: in force
+        ") STRICT"_s,
+        u"CREATE TABLE downloads ("
+        "  id INTEGER PRIMARY KEY,"
+        "  repository TEXT NOT NULL,"
+        "  revision TEXT NOT NULL,"
+        "  endpoint TEXT NOT NULL,"
+        "  folder TEXT NOT NULL,"
+        "  paused INTEGER NOT NULL DEFAULT 0,"
+        "  ready INTEGER NOT NULL DEFAULT 0,"
+        "  UNIQUE (repository, revision)"
+        ") STRICT"_s,
+        u"CREATE TABLE download_files ("
+        "  download INTEGER NOT NULL REFERENCES downloads (id) ON DELETE CASCADE,"
+        "  path TEXT NOT NULL,"
+        "  size INTEGER NOT NULL,"
+        "  kind INTEGER NOT NULL," // ContentHash::Kind
+        "  digest TEXT NOT NULL,"
+        "  verified INTEGER NOT NULL DEFAULT 0,"
+        "  frontier INTEGER NOT NULL DEFAULT 0,"
+        "  hash_state BLOB,"
+        "  ahead TEXT NOT NULL DEFAULT ''," // "begin-end,...", past the frontier
+        "  UNIQUE (download, path)"
+        ") STRICT"_s,
+        u"CREATE TABLE model_folders ("
+        "  path TEXT NOT NULL UNIQUE,"
+        "  repository TEXT NOT NULL,"
+        "  revision TEXT NOT NULL,"
+        "  role INTEGER NOT NULL" // 0 target, 1 drafter
+        ") STRICT"_s,
+    };
+}
+
 StoreResult<void> runStep(const QSqlDatabase &database, const Migration &step)
 {
     if (auto begun = execute(database, u"BEGIN IMMEDIATE"_s); !begun)
@@ -90,6 +137,7 @@ std::span<const Migration> migrations()
 {
     static const std::array steps {
         Migration { 1, u"app/store"_s, conversationTables() },
+        Migration { 2, u"app/models"_s, modelTables() },
     };
     return steps;
 }
