@@ -20,6 +20,8 @@ enum class MlpKind { Dense, Sparse };
 
 struct ModelShape
 {
+    bool operator==(const ModelShape &) const = default;
+
     int hiddenSize = 0;
     int layerCount = 0;
     int vocabularySize = 0; // rows of embedding and head; ids without a token included
@@ -31,6 +33,7 @@ struct ModelShape
 
     struct HyperConnections
     {
+        bool operator==(const HyperConnections &) const = default;
         int streams = 0; // hc_mult
         int sinkhornIterations = 0;
         float eps = 0; // hc_eps
@@ -38,6 +41,7 @@ struct ModelShape
 
     struct Kda
     {
+        bool operator==(const Kda &) const = default;
         int heads = 0;
         int headDim = 0; // keys and values
         int convKernel = 0;
@@ -46,6 +50,7 @@ struct ModelShape
 
     struct Mla
     {
+        bool operator==(const Mla &) const = default;
         int heads = 0;
         int qLoraRank = 0;
         int kvLoraRank = 0;
@@ -55,6 +60,7 @@ struct ModelShape
 
     struct Indexer
     {
+        bool operator==(const Indexer &) const = default;
         int heads = 0;
         int headDim = 0;
         int topK = 0; // tokens
@@ -66,6 +72,7 @@ struct ModelShape
 
     struct Moe
     {
+        bool operator==(const Moe &) const = default;
         int experts = 0;
         int expertsPerToken = 0;
         int sharedExperts = 0;
@@ -77,6 +84,7 @@ struct ModelShape
 
     struct Vision
     {
+        bool operator==(const Vision &) const = default;
         int depth = 0;
         int hiddenSize = 0;
         int heads = 0;

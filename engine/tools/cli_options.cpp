@@ -19,6 +19,7 @@ using Command = CliOptions::Command;
 constexpr unsigned kGenerate = 1;
 constexpr unsigned kChat = 2;
 constexpr unsigned kInspect = 4;
+constexpr unsigned kSynth = 8;
 constexpr unsigned kTalk = kGenerate | kChat;
 
 struct Option
@@ -71,7 +72,7 @@ constexpr Option kOptions[] = {
           o.model = v;
           return !v.empty();
       } },
-    { "--threads", "N", kTalk, "CPU threads (default: one per core)",
+    { "--threads", "N", kTalk | kSynth, "CPU threads (default: one per core)",
       setNumber<&CliOptions::threads> },
     { "--context", "N", kTalk | kInspect,
       "context length in tokens (default: what the model allows and memory holds)",
@@ -117,7 +118,8 @@ constexpr Option kOptions[] = {
       setNumber<&CliOptions::minP> },
     { "--repetition-penalty", "X", kTalk, "above 1: avoid tokens already seen",
       setNumber<&CliOptions::repetitionPenalty> },
-    { "--seed", "N", kTalk, "the same seed gives the same answer (default: random)",
+    { "--seed", "N", kTalk | kSynth,
+      "the same seed gives the same answer (default: random) or weights (default: 1)",
       setNumber<&CliOptions::seed> },
     { "--max-tokens", "N", kTalk, "longest answer, reasoning included",
       setNumber<&CliOptions::maxTokens> },
@@ -142,6 +144,23 @@ constexpr Option kOptions[] = {
           o.listsEveryTensor = true;
           return true;
       } },
+    { "--shape", "NAME", kSynth, "glm-5.3-flash or glimmer",
+      [](CliOptions &o, std::string_view v) {
+          o.shapeName = v;
+          return !v.empty();
+      } },
+    { "--out", "DIR", kSynth, "the folder to write, absent or empty",
+      [](CliOptions &o, std::string_view v) {
+          o.out = v;
+          return !v.empty();
+      } },
+    { "--layers", "N", kSynth, "the first N layers only, without the MTP layer",
+      setNumber<&CliOptions::layers> },
+    { "--headers-only", "", kSynth, "sparse files of full length without data",
+      [](CliOptions &o, std::string_view) {
+          o.headersOnly = true;
+          return true;
+      } },
     { "--verbose", "", kTalk, "log to standard error",
       [](CliOptions &o, std::string_view) {
           o.isVerbose = true;
@@ -162,6 +181,8 @@ constexpr CommandName kCommands[] = {
     { "chat", Command::Chat, kChat,
       "a conversation; /new starts over, /quit ends, Ctrl+C stops an answer" },
     { "inspect", Command::Inspect, kInspect, "what a model folder holds and the memory it needs" },
+    { "synth", Command::Synth, kSynth,
+      "a checkpoint like the published EXL3 pack, with random weights" },
     { "--help", Command::Help, 0, "this text" },
     { "--version", Command::Version, 0, "the version" },
 };
@@ -214,6 +235,8 @@ Result<CliOptions> parseCliOptions(std::span<const std::string_view> arguments)
     if (!options.promptOptions.applyTemplate
         && (!options.system.empty() || !options.toolsFile.empty()))
         return usage("--raw leaves the template out, so --system and --tools have no place");
+    if (options.command == Command::Synth && (options.shapeName.empty() || options.out.empty()))
+        return usage("synth needs --shape NAME and --out DIR");
     return options;
 }
 
@@ -222,11 +245,12 @@ std::string cliHelp()
     std::string text = "Usage: firesteel-cli COMMAND [OPTIONS]\n\nCommands:\n";
     for (const CommandName &command : kCommands)
         text += std::format("  {:<24}{}\n", command.name, command.help);
-    text += "\nOptions (g: generate, c: chat, i: inspect):\n";
+    text += "\nOptions (g: generate, c: chat, i: inspect, s: synth):\n";
     for (const Option &option : kOptions) {
         const std::string where = std::string((option.commands & kGenerate) != 0 ? "g" : " ")
             + ((option.commands & kChat) != 0 ? "c" : " ")
-            + ((option.commands & kInspect) != 0 ? "i" : " ");
+            + ((option.commands & kInspect) != 0 ? "i" : " ")
+            + ((option.commands & kSynth) != 0 ? "s" : " ");
         text += std::format("  {:<24}{}  {}\n", std::format("{} {}", option.name, option.value),
                             where, option.help);
     }

@@ -18,7 +18,7 @@ namespace firesteel::engine {
 
 struct CliOptions
 {
-    enum class Command { Generate, Chat, Inspect, Help, Version };
+    enum class Command { Generate, Chat, Inspect, Synth, Help, Version };
     Command command = Command::Help;
 
     std::filesystem::path model; // empty: to be looked up
@@ -33,6 +33,12 @@ struct CliOptions
     bool showsThinking = false;
     bool printsJson = false;
     bool listsEveryTensor = false; // inspect
+
+    // synth
+    std::string shapeName;
+    std::filesystem::path out;
+    std::optional<int> layers;
+    bool headersOnly = false;
 
     // Unset: the model's default.
     std::optional<float> temperature;

@@ -9,6 +9,7 @@
 #include "engine/tools/cli_terminal.h"
 #include "engine/tools/generate_command.h"
 #include "engine/tools/inspect.h"
+#include "engine/tools/synth_command.h"
 
 #include <cstdlib>
 #include <exception>
@@ -65,6 +66,10 @@ int runCommand(CliOptions options)
     if (options.command == CliOptions::Command::Version)
         return writeOutput("firesteel-cli " FIRESTEEL_VERSION "\n") ? 0 : kExitFailure;
 
+    if (options.command == CliOptions::Command::Synth) {
+        const CliSignals signals;
+        return runSynth(options, signals);
+    }
     options.model = findModel(options.model);
     if (options.model.empty()) {
         return reportError({ ErrorCode::BadRequest,

@@ -43,7 +43,7 @@ FIRESTEEL_INLINE Vec8 splat(float value)
 
 FIRESTEEL_INLINE Bits8 splatBits(std::uint32_t bits)
 {
-    return Bits8 { bits, bits, bits, bits, bits, bits, bits, bits };
+    return Bits8 {} | bits;
 }
 
 FIRESTEEL_INLINE Vec8 load8(const float *p)

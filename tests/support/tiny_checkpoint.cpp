@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tests/support/tiny_checkpoint.h"
 
+#include "engine/checkpoint/config_writer.h"
 #include "engine/checkpoint/tensor_table.h"
+#include "engine/tools/synth_values.h"
 #include "kernels/exl3/exl3_codec.h"
 #include "tests/support/exl3_vectors.h"
 #include "tests/support/temporary_folder.h"
@@ -23,143 +25,12 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// Mean and spread of a tensor's values. Matrices keep their input's magnitude: spread 1 /
-// sqrt(inputs).
-struct Distribution
-{
-    float mean = 0;
-    float spread = 0;
-};
-
-Distribution distributionOf(std::string_view name, const std::vector<std::int64_t> &shape)
-{
-    if (name.ends_with("norm.weight") || name.ends_with("norm1.weight")
-        || name.ends_with("norm2.weight"))
-        return { 1, 0.1F };
-    if (name.ends_with("conv1d.weight"))
-        return { 0, 0.5F };
-    if (name.ends_with("A_log"))
-        return { 0, 0.5F };
-    if (name.ends_with("dt_bias")) // decays of about 0.8 per token: the state remembers
-        return { -3, 1 };
-    if (name.ends_with("_scale"))
-        return { 0.5F, 0.1F };
-    if (name.ends_with("_base"))
-        return { 0, 0.5F };
-    if (name.ends_with("e_score_correction_bias"))
-        return { 0, 0.05F };
-    if (name.ends_with(".bias"))
-        return { 0, 0.1F };
-    if (name.ends_with("compress_ape"))
-        return { 0, 0.3F };
-    if (name.ends_with("embed_tokens.weight"))
-        return { 0, 1 };
-    float inputs = 1;
-    for (std::size_t i = 1; i < shape.size(); ++i)
-        inputs *= static_cast<float>(shape[i]);
-    // A head that has favourites, so that greedy choices rarely tie.
-    return { 0, (name == "lm_head.weight" ? 3.0F : 1.0F) / std::sqrt(inputs) };
-}
-
-// The release keeps these in float32 whatever the rest is.
-bool isAlwaysFloat32(std::string_view name)
-{
-    return name.ends_with("A_log") || name.ends_with("dt_bias") || name.ends_with("_scale")
-        || name.ends_with("_base") || name.ends_with("e_score_correction_bias");
-}
-
 std::uint64_t hashOf(std::string_view text)
 {
     std::uint64_t hash = 0xCBF29CE484222325U; // FNV-1a
     for (const char character : text)
         hash = (hash ^ static_cast<unsigned char>(character)) * 0x100000001B3U;
     return hash;
-}
-
-ordered_json visionConfig(const ModelShape &shape)
-{
-    const auto &vision = shape.vision;
-    return { { "attention_bias", true },
-             { "depth", vision.depth },
-             { "hidden_act", "silu" },
-             { "hidden_size", vision.hiddenSize },
-             { "in_channels", vision.channels },
-             { "intermediate_size", vision.intermediateSize },
-             { "model_type", "glm5_next_vision" },
-             { "num_heads", vision.heads },
-             { "out_hidden_size", shape.hiddenSize },
-             { "patch_size", vision.patchSize },
-             { "projection_intermediate_size", vision.projectionSize },
-             { "rms_norm_eps", 1e-5 },
-             { "spatial_merge_size", vision.mergeSize },
-             { "swiglu_limit", 10.0 },
-             { "temporal_patch_size", vision.temporalPatchSize } };
-}
-
-ordered_json textConfig(const ModelShape &shape)
-{
-    ordered_json attention = ordered_json::array();
-    ordered_json mlp = ordered_json::array();
-    ordered_json indexers = ordered_json::array();
-    ordered_json kdaLayers = ordered_json::array();
-    ordered_json mlaLayers = ordered_json::array();
-    for (std::size_t i = 0; i < shape.attention.size(); ++i) {
-        const bool isKda = shape.attention[i] == AttentionKind::Kda;
-        attention.push_back(isKda ? "linear_attention" : "deepseek_sparse_attention");
-        (isKda ? kdaLayers : mlaLayers).push_back(i);
-        mlp.push_back(shape.mlp[i] == MlpKind::Dense ? "dense" : "sparse");
-        indexers.push_back(shape.indexer.full[i] ? "full" : "shared");
-    }
-    ordered_json linear
-        = { { "full_attn_layers", mlaLayers }, { "gate_lower_bound", shape.kda.gateLowerBound },
-            { "head_dim", shape.kda.headDim }, { "kda_layers", kdaLayers },
-            { "num_heads", shape.kda.heads },  { "short_conv_kernel_size", shape.kda.convKernel } };
-    return { { "attention_bias", false },
-             { "eos_token_id", shape.eosTokenIds },
-             { "hc_eps", shape.hyper.eps },
-             { "hc_mult", shape.hyper.streams },
-             { "hc_sinkhorn_iters", shape.hyper.sinkhornIterations },
-             { "hidden_act", "silu" },
-             { "hidden_size", shape.hiddenSize },
-             { "index_head_dim", shape.indexer.headDim },
-             { "index_kpool", shape.indexer.pool },
-             { "index_kpool_always_select_tail", true },
-             { "index_kpool_compress", true },
-             { "index_n_heads", shape.indexer.heads },
-             { "index_topk", shape.indexer.topK },
-             { "indexer_types", indexers },
-             { "intermediate_size", shape.moe.denseWidth },
-             { "kv_lora_rank", shape.mla.kvLoraRank },
-             { "layer_types", attention },
-             { "linear_attn_config", linear },
-             { "max_position_embeddings", shape.maxPositionEmbeddings },
-             { "mhc", true },
-             { "mla_use_nope", true },
-             { "mlp_layer_types", mlp },
-             { "model_type", "glm5_next_text" },
-             { "moe_intermediate_size", shape.moe.expertWidth },
-             { "moe_router_dtype", "float32" },
-             { "n_group", 1 },
-             { "n_routed_experts", shape.moe.experts },
-             { "n_shared_experts", shape.moe.sharedExperts },
-             { "norm_topk_prob", true },
-             { "num_attention_heads", shape.mla.heads },
-             { "num_experts_per_tok", shape.moe.expertsPerToken },
-             { "num_hidden_layers", shape.layerCount },
-             { "num_key_value_heads", shape.mla.heads },
-             { "num_nextn_predict_layers", shape.mtpLayerCount },
-             { "q_lora_rank", shape.mla.qLoraRank },
-             { "qk_nope_head_dim", shape.mla.qkHeadDim },
-             { "qk_rope_head_dim", 0 },
-             { "rms_norm_eps", shape.rmsNormEps },
-             { "routed_scaling_factor", shape.moe.routedScaling },
-             { "scoring_func", "sigmoid" },
-             { "swiglu_limit", shape.moe.swigluLimit },
-             { "tie_word_embeddings", false },
-             { "topk_group", 1 },
-             { "topk_method", "noaux_tc" },
-             { "v_head_dim", shape.mla.vHeadDim },
-             { "vocab_size", shape.vocabularySize } };
 }
 
 template <typename T> std::string bytesOf(const std::vector<T> &values)
@@ -219,6 +90,7 @@ ModelShape tinyShape()
     shape.vocabularySize = 320;
     shape.maxPositionEmbeddings = 4096;
     shape.rmsNormEps = 1e-5F;
+    shape.imageTokenId = kTinyFirstAddedToken + 34;
     shape.eosTokenIds
         = { kTinyFirstAddedToken, kTinyFirstAddedToken + 7, kTinyFirstAddedToken + 9 };
     shape.attention = { Kda, Kda, Mla, Kda, Mla };
@@ -266,17 +138,8 @@ ModelShape tinyExl3Shape()
 
 std::string tinyConfigJson(const ModelShape &shape, bool exl3)
 {
-    ordered_json config = { { "architectures", { "Glm5NextForConditionalGeneration" } },
-                            { "model_type", "glm5_next" },
-                            { "image_token_id", kTinyFirstAddedToken + 34 },
-                            { "tie_word_embeddings", false },
-                            { "text_config", textConfig(shape) } };
-    if (shape.hasVision)
-        config["vision_config"] = visionConfig(shape);
-    if (exl3)
-        config["quantization_config"]
-            = { { "quant_method", "exl3" }, { "bits", 3.0 }, { "codebook", "mul1" } };
-    return config.dump(2);
+    return engine::modelConfigJson(
+        shape, exl3 ? std::optional(engine::PackFacts { .bits = 3, .headBits = 5 }) : std::nullopt);
 }
 
 std::vector<TinyTensor> tinyTensors(const TinyCheckpoint &options)
@@ -288,7 +151,8 @@ std::vector<TinyTensor> tinyTensors(const TinyCheckpoint &options)
             appendExl3Group(tensors, expected, options.seed);
             continue;
         }
-        const Distribution distribution = distributionOf(expected.name, expected.shape);
+        const engine::ValueDistribution distribution
+            = engine::syntheticValues(expected.name, expected.shape);
         RandomValues random(options.seed ^ hashOf(expected.name));
         std::uint64_t count = 1;
         for (const std::int64_t size : expected.shape)
@@ -296,7 +160,7 @@ std::vector<TinyTensor> tinyTensors(const TinyCheckpoint &options)
         TinyTensor tensor {
             .name = std::move(expected.name), .type = options.type, .shape = {}, .bytes = {}
         };
-        if (isAlwaysFloat32(tensor.name))
+        if (expected.packType == TensorType::F32 && !tensor.name.ends_with("_fn"))
             tensor.type = TensorType::F32;
         if (options.squeezeConvolutions && tensor.name.ends_with("conv1d.weight"))
             std::erase(expected.shape, 1);

@@ -1,42 +1,14 @@
 // SPDX-License-Identifier: MIT
+#include "engine/tools/synth_tokenizer.h"
 #include "tests/support/tiny_checkpoint.h"
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 namespace firesteel::test {
 
 namespace {
-
-using nlohmann::ordered_json;
-
-// GPT-2's visible stand-ins for the 256 bytes, as UTF-8: printable Latin-1 characters stand for
-// themselves, the others are U+0100 and up. In the order of the released vocabulary: first the
-// printable ones, then the rest.
-std::vector<std::string> byteTokens()
-{
-    std::vector<std::string> printableOnes;
-    std::vector<std::string> others;
-    unsigned next = 0x100;
-    const auto encode = [](unsigned code) {
-        std::string text;
-        if (code < 0x80)
-            return text + static_cast<char>(code);
-        text += static_cast<char>(0xC0U | code >> 6U);
-        return text + static_cast<char>(0x80U | (code & 0x3FU));
-    };
-    for (unsigned byte = 0; byte < 256; ++byte) {
-        const bool isPrintable
-            = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
-        if (isPrintable)
-            printableOnes.push_back(encode(byte));
-        else
-            others.push_back(encode(next++));
-    }
-    printableOnes.insert(printableOnes.end(), others.begin(), others.end());
-    return printableOnes;
-}
 
 // "Ġ" stands for a space.
 constexpr std::array<std::pair<const char *, const char *>, 20> kMerges { {
@@ -46,106 +18,11 @@ constexpr std::array<std::pair<const char *, const char *>, 20> kMerges { {
     { "Ġa", "n" },  { "Ġan", "d" }, { "Ġ", "i" }, { "Ġi", "s" }, { "l", "l" },
 } };
 
-// In the release's order; the first 18 are flagged special.
-constexpr std::array kAddedTokens {
-    "<|endoftext|>",
-    "[MASK]",
-    "[gMASK]",
-    "[sMASK]",
-    "<sop>",
-    "<eop>",
-    "<|system|>",
-    "<|user|>",
-    "<|assistant|>",
-    "<|observation|>",
-    "<|begin_of_image|>",
-    "<|end_of_image|>",
-    "<|begin_of_video|>",
-    "<|end_of_video|>",
-    "<|begin_of_audio|>",
-    "<|end_of_audio|>",
-    "<|begin_of_transcription|>",
-    "<|end_of_transcription|>",
-    "<|code_prefix|>",
-    "<|code_middle|>",
-    "<|code_suffix|>",
-    "<think>",
-    "</think>",
-    "<tool_call>",
-    "</tool_call>",
-    "<tool_response>",
-    "</tool_response>",
-    "<arg_key>",
-    "</arg_key>",
-    "<arg_value>",
-    "</arg_value>",
-    "/nothink",
-    "<|begin_of_box|>",
-    "<|end_of_box|>",
-    "<|image|>",
-    "<|video|>",
-};
-constexpr int kSpecialTokens = 18;
-
-constexpr auto kPattern
-    = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-
 } // namespace
 
 std::string tinyTokenizerJson()
 {
-    ordered_json vocabulary = ordered_json::object();
-    const auto addToken = [&vocabulary](const std::string &token) {
-        const auto id = vocabulary.size();
-        vocabulary[token] = id;
-    };
-    for (const std::string &token : byteTokens())
-        addToken(token);
-    ordered_json merges = ordered_json::array();
-    for (const auto &[left, right] : kMerges) {
-        addToken(std::string(left) + right);
-        merges.push_back({ left, right });
-    }
-    ordered_json added = ordered_json::array();
-    for (std::size_t i = 0; i < kAddedTokens.size(); ++i)
-        added.push_back({ { "id", vocabulary.size() + i },
-                          { "content", kAddedTokens.at(i) },
-                          { "single_word", false },
-                          { "lstrip", false },
-                          { "rstrip", false },
-                          { "normalized", false },
-                          { "special", i < kSpecialTokens } });
-    const ordered_json byteLevel = { { "type", "ByteLevel" },
-                                     { "add_prefix_space", false },
-                                     { "trim_offsets", true },
-                                     { "use_regex", false } };
-    const ordered_json split = { { "type", "Split" },
-                                 { "pattern", { { "Regex", kPattern } } },
-                                 { "behavior", "Isolated" },
-                                 { "invert", false } };
-    const ordered_json tokenizer
-        = { { "version", "1.0" },
-            { "truncation", nullptr },
-            { "padding", nullptr },
-            { "added_tokens", added },
-            { "normalizer", nullptr },
-            { "pre_tokenizer",
-              { { "type", "Sequence" },
-                { "pretokenizers", ordered_json::array({ split, byteLevel }) } } },
-            { "post_processor", byteLevel },
-            { "decoder", byteLevel },
-            { "model",
-              { { "type", "BPE" },
-                { "dropout", nullptr },
-                { "unk_token", nullptr },
-                { "continuing_subword_prefix", nullptr },
-                { "end_of_word_suffix", nullptr },
-                { "fuse_unk", false },
-                { "byte_fallback", false },
-                { "ignore_merges", true },
-                { "vocab", vocabulary },
-                { "merges", merges } } } };
-    return tokenizer.dump(1);
+    return engine::tokenizerJson(std::vector<engine::TokenMerge>(kMerges.begin(), kMerges.end()));
 }
 
 } // namespace firesteel::test
