@@ -141,12 +141,14 @@ struct DecodeRows
 
 template <int kGroups> using DecodeSums = float[kGroups][2][4];
 
-// x of a step in shared memory, when there is more than one group: [2 stages][depth warps][groups]
-// [halves][lane] of 16 bytes, so that the four warps across read it from memory once.
+// Few groups of rows read x straight from the L1 cache, ahead of the decoding that hides it. With
+// many there are no registers to read ahead into: x of a step is copied to shared memory, [2
+// stages] [depth warps][groups][halves][lane] of 16 bytes, once for the four warps across.
+template <int kGroups> inline constexpr bool kDecodeIsStaged = kGroups > 3;
 inline constexpr int kDecodeGroupBytes = 2 * kDecodeGroup * kDecodeStep;
 template <int kGroups>
 inline constexpr int kDecodeStageBytes
-    = kGroups > 1 ? kDecodeDepthWarps *kGroups *kDecodeGroupBytes : 0;
+    = kDecodeIsStaged<kGroups> ? kDecodeDepthWarps * kGroups * kDecodeGroupBytes : 0;
 
 // Groups whose partial sums are in shared memory at a time.
 template <int kGroups> inline constexpr int kDecodeGroupsAtOnce = kGroups > 1 ? 2 : 1;
@@ -190,11 +192,19 @@ public:
                              "l"(m_x + (m_offsets[i] + position))
                              : "memory");
     }
-    // The stage copied last is there, and the other one is no longer read.
+    // The stage copied last is there, and the other one is no longer read. By the four warps
+    // across, equally often in all of a block.
     __device__ __forceinline__ void arrive()
     {
         asm volatile("cp.async.wait_all;" ::: "memory");
-        asm volatile("bar.sync %0, %1;" ::"r"(m_barrier), "n"(kThreads) : "memory");
+        if (m_barrier == 1)
+            asm volatile("bar.sync 1, %0;" ::"n"(kThreads) : "memory");
+        else if (m_barrier == 2)
+            asm volatile("bar.sync 2, %0;" ::"n"(kThreads) : "memory");
+        else if (m_barrier == 3)
+            asm volatile("bar.sync 3, %0;" ::"n"(kThreads) : "memory");
+        else
+            asm volatile("bar.sync 4, %0;" ::"n"(kThreads) : "memory");
     }
     __device__ __forceinline__ uint4 read(int stage, int group, int half, int lane) const
     {
@@ -231,17 +241,21 @@ __device__ __forceinline__ void exl3MultiplyGroup(float (&sums)[2][4],
 
 // sums += this thread's part of rows * columns 128 chunk .. 128 chunk + 127, over steps
 // firstStep .. endStep-1. kRate 0: any rate and codebook; else MUL1. `ready` is called once
-// weights are on their way and before x is read. shared: kDecodeSharedBytes, by all threads.
+// weights are on their way and before x is read. shared: kDecodeSharedBytes. All threads call it.
 template <int kRate, int kGroups, typename Ready>
 __device__ __forceinline__ void
 exl3Multiply(DecodeSums<kGroups> &sums, const Exl3Matrix &m, int chunk, int firstStep, int endStep,
              const DecodeRows &rows, const DecodeThread &thread, unsigned char *shared, Ready ready)
 {
+    constexpr bool kStaged = kDecodeIsStaged<kGroups>;
     const int groups = (rows.count + kDecodeGroup - 1) / kDecodeGroup;
     const int rate = kRate > 0 ? kRate : m.rate;
     const int tilesPerRow = m.out / kExl3Tile;
     const int first = firstStep + thread.depthWarp;
+    // Of this warp; with stages a warp takes part in the block's last round even without a step.
     const int count = (endStep - first + kDecodeDepthWarps - 1) / kDecodeDepthWarps;
+    const int rounds
+        = kStaged ? (endStep - firstStep + kDecodeDepthWarps - 1) / kDecodeDepthWarps : count;
     // Byte offsets inside a matrix and its rows fit 32 bits (kDecodeMaxTrellis).
     const auto tileBytes = static_cast<unsigned>(32 * rate);
     unsigned source = static_cast<unsigned>((4 * first + thread.depth) * tilesPerRow + 8 * chunk
@@ -252,28 +266,43 @@ exl3Multiply(DecodeSums<kGroups> &sums, const Exl3Matrix &m, int chunk, int firs
 
     constexpr unsigned kStepBytes = 2 * kDecodeDepthWarps * kDecodeStep;
     unsigned position = 0;
-    // One group reads x straight from the L1 cache.
-    const auto rowOffset
-        = static_cast<unsigned>(2 * min(thread.column, rows.count - 1) * rows.stride
-                                + 2 * first * kDecodeStep + 16 * thread.depth);
     DecodeStages<kGroups> stages(shared, rows, first, thread);
-    const auto multiply = [&](const std::uint32_t(&a)[2][2][4], int step, int half) {
-        if constexpr (kGroups == 1) {
-            exl3MultiplyGroup(sums[0], a,
-                              *reinterpret_cast<const uint4 *>(
-                                  reinterpret_cast<const char *>(rows.x)
-                                  + (rowOffset + position + static_cast<unsigned>(64 * half))));
-        } else {
+    unsigned rowOffsets[kStaged ? 1 : kGroups];
+    if constexpr (!kStaged) {
+        // Lanes of rows that are not there read the last one; their sums are never used.
+#pragma unroll
+        for (int group = 0; group < kGroups; ++group)
+            rowOffsets[group] = static_cast<unsigned>(
+                2 * min(kDecodeGroup * group + thread.column, rows.count - 1) * rows.stride
+                + 2 * first * kDecodeStep + 16 * thread.depth);
+    }
+    using Inputs = uint4[kStaged ? 1 : kGroups];
+    const auto readAhead = [&](Inputs &b, int half) {
+        if constexpr (!kStaged) {
 #pragma unroll
             for (int group = 0; group < kGroups; ++group) {
-                if (group >= groups)
+                if (group > 0 && group >= groups)
                     break;
-                exl3MultiplyGroup(sums[group], a, stages.read(step % 2, group, half, thread.lane));
+                b[group] = *reinterpret_cast<const uint4 *>(
+                    reinterpret_cast<const char *>(rows.x)
+                    + (rowOffsets[group] + position + static_cast<unsigned>(64 * half)));
             }
         }
     };
+    const auto multiply = [&](const std::uint32_t(&a)[2][2][4], const Inputs &b, int step,
+                              int half) {
+#pragma unroll
+        for (int group = 0; group < kGroups; ++group) {
+            if (group > 0 && group >= groups)
+                break;
+            if constexpr (kStaged)
+                exl3MultiplyGroup(sums[group], a, stages.read(step % 2, group, half, thread.lane));
+            else
+                exl3MultiplyGroup(sums[group], a, b[group]);
+        }
+    };
     const auto beginStep = [&](int step) {
-        if constexpr (kGroups > 1) {
+        if constexpr (kStaged) {
             stages.arrive();
             if (step + 1 < count)
                 stages.copy((step + 1) % 2, position + kStepBytes, groups);
@@ -281,7 +310,7 @@ exl3Multiply(DecodeSums<kGroups> &sums, const Exl3Matrix &m, int chunk, int firs
     };
     const auto beginSteps = [&] {
         ready();
-        if constexpr (kGroups > 1) {
+        if constexpr (kStaged) {
             __syncthreads(); // what was in the stages was read
             if (count > 0)
                 stages.copy(0, 0, groups);
@@ -291,13 +320,17 @@ exl3Multiply(DecodeSums<kGroups> &sums, const Exl3Matrix &m, int chunk, int firs
     if constexpr (kRate == 0) {
         beginSteps();
         source += static_cast<unsigned>(thread.column / 4) * tileBytes;
-        for (int step = 0; step < count; ++step, source += stride, position += kStepBytes) {
+        for (int step = 0; step < rounds; ++step, source += stride, position += kStepBytes) {
             beginStep(step);
+            if (kStaged && step >= count)
+                break;
             for (int half = 0; half < 2; ++half) {
+                Inputs b;
+                readAhead(b, half);
                 std::uint32_t a[2][2][4];
                 exl3Fragments(a, reinterpret_cast<const std::uint32_t *>(trellis + source), m,
                               thread, half);
-                multiply(a, step, half);
+                multiply(a, b, step, half);
             }
         }
     } else {
@@ -313,16 +346,22 @@ exl3Multiply(DecodeSums<kGroups> &sums, const Exl3Matrix &m, int chunk, int firs
                 source += stride;
             }
         beginSteps();
-        for (int i = 0; i < count; i += kRing) {
+        for (int i = 0; i < rounds; i += kRing) {
 #pragma unroll
             for (int j = 0; j < kRing; ++j) {
-                if (i + j >= count)
+                if (i + j >= rounds)
                     break;
                 if (i + j + kRing - 1 < count) {
                     exl3LoadStep<kRate>(ring[(j + kRing - 1) % kRing], trellis + source);
                     source += stride;
                 }
                 beginStep(i + j);
+                if (kStaged && i + j >= count)
+                    break;
+                Inputs b0;
+                Inputs b1;
+                readAhead(b0, 0);
+                readAhead(b1, 1);
                 std::uint32_t words[2 * kRate + 1];
                 words[0] = __shfl_sync(0xFFFFFFFFU, ring[j][2 * kRate - 1], neighbour);
 #pragma unroll
@@ -330,9 +369,9 @@ exl3Multiply(DecodeSums<kGroups> &sums, const Exl3Matrix &m, int chunk, int firs
                     words[w + 1] = ring[j][w];
                 std::uint32_t a[2][2][4];
                 exl3Fragments<kRate, 0>(a, words);
-                multiply(a, i + j, 0);
+                multiply(a, b0, i + j, 0);
                 exl3Fragments<kRate, 1>(a, words);
-                multiply(a, i + j, 1);
+                multiply(a, b1, i + j, 1);
                 position += kStepBytes;
             }
         }
@@ -406,15 +445,24 @@ __device__ __forceinline__ float4 exl3RotateOutput(float4 sum, const std::uint16
                        values[3] * high.y);
 }
 
-// One arrival of a block at a counter, after everything it wrote: true in the block that arrives
-// last, which then sees what all wrote. All threads call it; `flag` is shared memory.
+// One arrival of a block at a counter, after everything that its threads wrote before a barrier.
+__device__ __forceinline__ void exl3Arrive(unsigned *counter)
+{
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+}
+
+// The same by all threads: true in the block that arrives last, which then sees what all wrote.
+// `flag` is shared memory.
 __device__ __forceinline__ bool exl3ArriveLast(unsigned *counter, unsigned arrivals, int *flag)
 {
     __syncthreads();
     if (threadIdx.x == 0) {
-        __threadfence();
-        *flag = atomicAdd(counter, 1U) == arrivals - 1 ? 1 : 0;
-        __threadfence();
+        unsigned before = 0;
+        asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;"
+                     : "=r"(before)
+                     : "l"(counter)
+                     : "memory");
+        *flag = before == arrivals - 1 ? 1 : 0;
     }
     __syncthreads();
     return *flag != 0;

@@ -4,19 +4,24 @@
 //           weight * down( silu(min(gate x, limit)) * clamp(up x, -limit, limit) ), t < rows <= 72
 // Layout    x, y [rows, hidden] float32; the matrices as in exl3_decode_linear.cu, one by one
 // Limits    hidden, width multiples of 128; fast when the three rates are all 2, 3 or 4 and MUL1
-// Traffic   distinct experts * 3 * hidden * width * rate / 8, their scales, and per chosen expert
-// of a
-//           row 12 hidden + 4 width bytes that stay in the L2 cache
+// Traffic   distinct experts * 3 * hidden * width * rate / 8 bytes, their scales, rows * 8 hidden;
+//           in the L2 cache, per chosen expert of a row, 16 hidden + 12 width
 // Work      6 * rows * expertsPerToken * hidden * width flop
 // Plan      exl3_decode.cuh. Launch 1: each chosen expert of a row finds its place among the rows
-//           sorted by expert and rotates x for gate and up; one block lists the runs (an expert and
-//           its rows), most rows first. Launch 2: blocks draw units of work from a counter: first
-//           128 columns of gate and up of a run, then, as soon as that run's are all there, 128
-//           columns of down. Whoever finishes the last run's part of 128 columns adds the rows'
-//           experts up. A unit waits only for units drawn before it, so blocks need not all be
-//           resident. Counters lie in the scratch and launch 1 clears them.
-//           Up to 8 rows: 64 registers, two blocks a multiprocessor, 32 KB of weights in flight on
-//           each; more rows: 128 registers, one block, 16 KB.
+//           sorted by expert and rotates x for gate and up. Launch 2 starts beside it: every block
+//           lists the runs (an expert and its rows), most rows first, requests its first weights
+//           and waits. Blocks draw units of work from a counter: first 128 columns of gate and up
+//           of a run, then, as soon as that run's are all there, 128 columns of down. Whoever
+//           finishes the last run's part of 128 columns adds the rows' experts up. A unit waits
+//           only for units drawn before it, so blocks need not all be resident. Counters lie in the
+//           scratch and launch 1 sets them.
+//           Up to 8 rows: 64 registers, two blocks and 32 KB of weights in flight a multiprocessor
+//           (rate 2); more rows: 128 registers, one block, 16 KB.
+// Measured  H200, rate 2, 4096 x 2048, 8 of 288 experts a row, chosen independently, packed GB/s at
+//           1 / 2 / 4 / 6 / 8 / 24 / 64 rows
+//           on 48 multiprocessors: 375 / 383 / 419 / 422 / 424 / 361 / 361
+//           on all 132: 622 / 1047 / 1044 / 1059 / 1133 / 985 / 985; docs/bench/h200
+//           GB10 (231 GB/s read): not measured
 #include "kernels/common/cuda_queue.cuh"
 #include "kernels/exl3/exl3_backends.h"
 #include "kernels/exl3/exl3_decode.cuh"
@@ -50,10 +55,8 @@ struct ExpertsArguments
     float *gates = nullptr; // [places, width]
     float *outputs = nullptr; // [places, hidden] of down
     std::int32_t *places = nullptr; // [rows, expertsPerToken]
-    ExpertRun *runs = nullptr;
-    std::int32_t *runCount = nullptr;
     unsigned *ticket = nullptr; // next unit of work
-    unsigned *gateUpDone = nullptr; // [runs] units
+    unsigned *gateUpDone = nullptr; // [choices] units of a run
     unsigned *downDone = nullptr; // [hidden / 128] runs
     std::int32_t hidden = 0;
     std::int32_t width = 0;
@@ -65,62 +68,83 @@ struct ExpertsArguments
 
 __device__ int groupsOf(int rows) { return (rows + kDecodeGroup - 1) / kDecodeGroup; }
 
-// The runs, most groups of rows first (then by id), by one block. counts: shared, [expertCount].
-__device__ void listRuns(const ExpertsArguments &a, int *counts)
+// Sum of `value` over the block's threads before this one, and over all of them. totals: shared.
+__device__ int blockPrefix(int value, int (&totals)[kDecodeThreads / 32], int &total)
 {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    int sum = value;
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const int other = __shfl_up_sync(0xFFFFFFFFU, sum, static_cast<unsigned>(distance));
+        sum += lane >= distance ? other : 0;
+    }
+    __syncthreads(); // totals of the call before were read
+    if (lane == 31)
+        totals[warp] = sum;
+    __syncthreads();
+    int before = 0;
+    total = 0;
+#pragma unroll
+    for (int i = 0; i < kDecodeThreads / 32; ++i) {
+        before += i < warp ? totals[i] : 0;
+        total += totals[i];
+    }
+    return before + sum - value;
+}
+
+// The runs, most groups of rows first (then by id), by one block; returns how many. counts and
+// firsts [expertCount], runs: shared.
+__device__ int listRuns(const ExpertsArguments &a, int *counts, int *firsts, ExpertRun *runs)
+{
+    __shared__ int totals[kDecodeThreads / 32];
     const int thread = static_cast<int>(threadIdx.x);
     const int choices = a.rows * a.expertsPerToken;
-    for (int e = thread; e < a.expertCount; e += kRouteThreads) {
+    for (int e = thread; e < a.expertCount; e += kDecodeThreads)
         counts[e] = 0;
-        if (e < choices)
-            a.gateUpDone[e] = 0;
-    }
-    for (int i = thread; i < a.hidden / kExl3Block; i += kRouteThreads)
-        a.downDone[i] = 0;
     __syncthreads();
-    for (int i = thread; i < choices; i += kRouteThreads) {
-        const int expert = a.experts[i];
+    for (int i = thread; i < choices; i += kDecodeThreads) {
+        const int expert = __ldcg(a.experts + i);
         if (expert < 0 || expert >= a.expertCount)
             __trap(); // the router's contract is broken
         atomicAdd(counts + expert, 1);
     }
     __syncthreads();
-    int present = 0;
-    for (int start = 0; start < a.expertCount; start += kRouteThreads) {
+    int total = 0;
+    int first = 0;
+    for (int start = 0; start < a.expertCount; start += kDecodeThreads) {
         const int e = start + thread;
-        const int count = e < a.expertCount ? counts[e] : 0;
-        present += __syncthreads_count(count > 0);
-        if (count == 0)
-            continue;
-        int first = 0;
-        int rank = 0;
-        for (int other = 0; other < a.expertCount; ++other) {
-            const int otherCount = counts[other];
-            first += other < e ? otherCount : 0;
-            const int more = groupsOf(otherCount) - groupsOf(count);
-            rank += more > 0 || (more == 0 && other < e) ? 1 : 0;
+        const int before = blockPrefix(e < a.expertCount ? counts[e] : 0, totals, total);
+        if (e < a.expertCount)
+            firsts[e] = first + before;
+        first += total;
+    }
+    int listed = 0;
+    for (int groups = groupsOf(a.rows); groups > 0; --groups)
+        for (int start = 0; start < a.expertCount; start += kDecodeThreads) {
+            const int e = start + thread;
+            const bool isNext = e < a.expertCount && groupsOf(counts[e]) == groups;
+            const int before = blockPrefix(isNext ? 1 : 0, totals, total);
+            if (isNext)
+                runs[listed + before] = { e, firsts[e], counts[e] };
+            listed += total;
         }
-        a.runs[rank] = { e, first, count };
-    }
-    if (thread == 0) {
-        *a.runCount = present;
-        *a.ticket = 0;
-    }
+    __syncthreads();
+    return listed;
 }
 
-// Grid [choices + 1, parts of a row].
-__global__ void __launch_bounds__(kRouteThreads) exl3_decode_route_kernel(const ExpertsArguments a)
+// Grid [choices, parts of a row]. Also sets the counters: the first `blocks` tickets are given out
+// by block number.
+__global__ void __launch_bounds__(kRouteThreads)
+    exl3_decode_route_kernel(const ExpertsArguments a, unsigned blocks)
 {
-    extern __shared__ int counts[];
+    cudaGridDependencySynchronize();
     cudaTriggerProgrammaticLaunchCompletion();
     const int choices = a.rows * a.expertsPerToken;
     const int choice = static_cast<int>(blockIdx.x);
-    if (choice == choices) {
-        if (blockIdx.y == 0)
-            listRuns(a, counts);
-        return;
-    }
     const int expert = a.experts[choice];
+    const std::uint16_t *gateScales = a.table[expert].gate.suh;
+    const std::uint16_t *upScales = a.table[expert].up.suh;
     int place = 0;
     for (int start = 0; start < choices; start += kRouteThreads) {
         const int other = start + static_cast<int>(threadIdx.x);
@@ -128,10 +152,15 @@ __global__ void __launch_bounds__(kRouteThreads) exl3_decode_route_kernel(const 
         place += __syncthreads_count(otherExpert < expert
                                      || (otherExpert == expert && other < choice));
     }
-    if (threadIdx.x == 0 && blockIdx.y == 0)
+    if (threadIdx.x == 0 && blockIdx.y == 0) {
         a.places[choice] = place;
-    const std::uint16_t *gateScales = a.table[expert].gate.suh;
-    const std::uint16_t *upScales = a.table[expert].up.suh;
+        a.gateUpDone[choice] = 0;
+        if (choice == 0)
+            *a.ticket = blocks;
+    }
+    if (choice == 0 && blockIdx.y == 0)
+        for (int i = static_cast<int>(threadIdx.x); i < a.hidden / kExl3Block; i += kRouteThreads)
+            a.downDone[i] = 0;
     const auto *x = reinterpret_cast<const float4 *>(
         a.x + static_cast<std::int64_t>(choice / a.expertsPerToken) * a.hidden);
     const std::int64_t row = static_cast<std::int64_t>(place) * a.hidden;
@@ -178,16 +207,18 @@ struct Unit
     bool isDown;
 };
 
-// kRate 0: taken from the matrices.
+// Returns, in thread 0, the ticket after this one. kRate 0: taken from the matrices.
 template <int kRate, int kGroups>
-__device__ __forceinline__ void computeUnit(const ExpertsArguments &a, const Unit &unit,
-                                            const DecodeThread &thread, unsigned char *shared)
+__device__ __forceinline__ int computeUnit(const ExpertsArguments &a, const Unit &unit,
+                                           const DecodeThread &thread, unsigned char *shared)
 {
     constexpr int kAtOnce = kDecodeGroupsAtOnce<kGroups>;
     auto *partials = reinterpret_cast<float *>(shared);
     const Exl3Expert &expert = a.table[unit.run.expert];
     const ExpertRun &run = unit.run;
+    int next = 0;
     const auto ready = [&] {
+        cudaGridDependencySynchronize();
         if (unit.isDown)
             waitFor(a.gateUpDone + unit.runIndex, static_cast<unsigned>(a.width / kExl3Block));
     };
@@ -209,6 +240,8 @@ __device__ __forceinline__ void computeUnit(const ExpertsArguments &a, const Uni
         else
             exl3Multiply<kRate, kGroups>(sums, m, unit.chunk, 0, steps, rows, thread, shared,
                                          ready);
+        if (threadIdx.x == 0 && product > 0)
+            next = static_cast<int>(atomicAdd(a.ticket, 1U)); // on its way during the rest
 #pragma unroll
         for (int first = 0; first < kGroups; first += kAtOnce) {
             if (kDecodeGroup * first >= run.count)
@@ -251,6 +284,15 @@ __device__ __forceinline__ void computeUnit(const ExpertsArguments &a, const Uni
             }
         }
     }
+    return next;
+}
+
+// Long runs are rare; in a function of its own their registers do not weigh on the others.
+template <int kRate, int kGroups>
+__device__ __noinline__ int computeLongUnit(const ExpertsArguments &a, const Unit &unit,
+                                            unsigned char *shared)
+{
+    return computeUnit<kRate, kGroups>(a, unit, DecodeThread {}, shared);
 }
 
 // y of 128 columns: every row's experts in its order.
@@ -276,48 +318,46 @@ __device__ __forceinline__ void addExperts(const ExpertsArguments &a, int chunk,
 // kMaxGroups 1 (no run has more than 8 rows) or 9.
 template <int kRate, int kMaxGroups>
 __global__ void __launch_bounds__(kDecodeThreads, kMaxGroups == 1 && kRate > 0 ? 2 : 1)
-    exl3_decode_experts_kernel(const ExpertsArguments a)
+    exl3_decode_experts_kernel(const __grid_constant__ ExpertsArguments a)
 {
     extern __shared__ __align__(16) unsigned char shared[];
     __shared__ int ticketOfBlock;
     __shared__ int flag;
+    auto *runs = reinterpret_cast<ExpertRun *>(shared + kDecodeSharedBytes<kMaxGroups>);
     const DecodeThread thread;
-    cudaGridDependencySynchronize();
+    auto *counts = reinterpret_cast<int *>(runs + min(a.rows * a.expertsPerToken, a.expertCount));
+    const int runCount = listRuns(a, counts, counts + a.expertCount, runs);
     const int gateUpChunks = a.width / kExl3Block;
     const int downChunks = a.hidden / kExl3Block;
-    const int runCount = *a.runCount;
     const int gateUpUnits = runCount * gateUpChunks;
     const int units = gateUpUnits + runCount * downChunks;
-    for (;;) {
-        if (threadIdx.x == 0)
-            ticketOfBlock = static_cast<int>(atomicAdd(a.ticket, 1U));
-        __syncthreads();
-        const int ticket = ticketOfBlock;
-        if (ticket >= units)
-            break;
+    int ticket = static_cast<int>(blockIdx.x);
+    while (ticket < units) {
         Unit unit {};
         unit.isDown = ticket >= gateUpUnits;
         const int index = unit.isDown ? ticket - gateUpUnits : ticket;
         const int chunks = unit.isDown ? downChunks : gateUpChunks;
         unit.runIndex = index / chunks;
         unit.chunk = index % chunks;
-        unit.run = a.runs[unit.runIndex];
+        unit.run = runs[unit.runIndex];
+        int next = 0;
         if (kMaxGroups == 1 || unit.run.count <= kDecodeGroup)
-            computeUnit<kRate, 1>(a, unit, thread, shared);
+            next = computeUnit<kRate, 1>(a, unit, thread, shared);
         else if (kRate > 0 && unit.run.count <= 3 * kDecodeGroup)
-            computeUnit<kRate, (kRate > 0 ? 3 : 1)>(a, unit, thread, shared);
+            next = computeLongUnit<kRate, (kRate > 0 ? 3 : 1)>(a, unit, shared);
         else
-            computeUnit<kRate, kDecodeMaxGroups>(a, unit, thread, shared);
+            next = computeLongUnit<kRate, kDecodeMaxGroups>(a, unit, shared);
+        if (threadIdx.x == 0)
+            ticketOfBlock = next;
         if (!unit.isDown) {
             __syncthreads();
-            if (threadIdx.x == 0) {
-                __threadfence();
-                atomicAdd(a.gateUpDone + unit.runIndex, 1U);
-            }
+            if (threadIdx.x == 0)
+                exl3Arrive(a.gateUpDone + unit.runIndex);
         } else if (exl3ArriveLast(a.downDone + unit.chunk, static_cast<unsigned>(runCount),
                                   &flag)) {
             addExperts(a, unit.chunk, thread);
         }
+        ticket = ticketOfBlock;
     }
 }
 
@@ -325,21 +365,25 @@ template <int kRate, int kMaxGroups>
 void launch(const ExpertsArguments &arguments, CudaQueue &queue)
 {
     const auto kernel = exl3_decode_experts_kernel<kRate, kMaxGroups>;
-    constexpr int kShared = kDecodeSharedBytes<kMaxGroups>;
-    checkCuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared),
-              "cudaFuncSetAttribute");
-    cudaLaunchAttribute attribute {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config {};
+    const std::int64_t choices
+        = static_cast<std::int64_t>(arguments.rows) * arguments.expertsPerToken;
+    const auto sharedBytes
+        = static_cast<int>(kDecodeSharedBytes<kMaxGroups>
+                           + std::min<std::int64_t>(choices, arguments.expertCount)
+                               * static_cast<std::int64_t>(sizeof(ExpertRun))
+                           + 2 * arguments.expertCount * static_cast<std::int64_t>(sizeof(int)));
+    checkCuda(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sharedBytes),
+        "cudaFuncSetAttribute");
     const int perMultiprocessor = kMaxGroups == 1 && kRate > 0 ? 2 : 1;
-    config.gridDim = dim3(static_cast<unsigned>(queue.multiprocessors() * perMultiprocessor));
-    config.blockDim = dim3(kDecodeThreads);
-    config.dynamicSmemBytes = kShared;
-    config.stream = queue.stream();
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    checkCuda(cudaLaunchKernelEx(&config, kernel, arguments), "exl3_decode_experts_kernel");
+    const auto blocks = static_cast<unsigned>(queue.multiprocessors() * perMultiprocessor);
+    constexpr int kBlocksPerPart = kRouteThreads / 32;
+    const auto parts
+        = static_cast<unsigned>(std::clamp(arguments.hidden / kExl3Block / kBlocksPerPart, 1, 4));
+    launchAhead(exl3_decode_route_kernel, dim3(static_cast<unsigned>(choices), parts),
+                kRouteThreads, 0, queue, "exl3_decode_route_kernel", arguments, blocks);
+    launchAhead(kernel, dim3(blocks), kDecodeThreads, sharedBytes, queue,
+                "exl3_decode_experts_kernel", arguments);
 }
 
 template <int kRate> void launchRate(const ExpertsArguments &arguments, CudaQueue &queue)
@@ -375,7 +419,6 @@ std::size_t placeScratch(ExpertsArguments &a, const Exl3MoeShape &shape, std::in
                          std::byte *bytes)
 {
     const std::int64_t choices = rows * shape.expertsPerToken;
-    const std::int64_t maxRuns = std::min(choices, shape.experts);
     Layout layout(bytes);
     a.gateInputs = layout.take<std::uint16_t>(choices * shape.hidden);
     a.upInputs = layout.take<std::uint16_t>(choices * shape.hidden);
@@ -383,10 +426,8 @@ std::size_t placeScratch(ExpertsArguments &a, const Exl3MoeShape &shape, std::in
     a.gates = layout.take<float>(choices * shape.width);
     a.outputs = layout.take<float>(choices * shape.hidden);
     a.places = layout.take<std::int32_t>(choices);
-    a.runs = layout.take<ExpertRun>(maxRuns);
-    a.runCount = layout.take<std::int32_t>(1);
     a.ticket = layout.take<unsigned>(1);
-    a.gateUpDone = layout.take<unsigned>(maxRuns);
+    a.gateUpDone = layout.take<unsigned>(choices);
     a.downDone = layout.take<unsigned>(shape.hidden / kExl3Block);
     return layout.size();
 }
@@ -420,14 +461,6 @@ void exl3DecodeExperts(std::span<float> y, std::span<const float> x,
         .limit = shape.swigluLimit,
     };
     placeScratch(arguments, shape, rows, scratch.bytes.data());
-    const std::int64_t choices = rows * shape.expertsPerToken;
-    constexpr std::int64_t kBlocksPerPart = kRouteThreads / 32;
-    const auto parts = static_cast<unsigned>(
-        std::clamp<std::int64_t>(shape.hidden / kExl3Block / kBlocksPerPart, 1, 4));
-    exl3_decode_route_kernel<<<dim3(static_cast<unsigned>(choices + 1), parts), kRouteThreads,
-                               static_cast<std::size_t>(shape.experts) * sizeof(int),
-                               queue.stream()>>>(arguments);
-    checkLaunch("exl3_decode_route_kernel");
     const bool isUniform = shape.codebook == Exl3Codebook::Mul1 && shape.gateRate == shape.upRate
         && shape.upRate == shape.downRate;
     switch (isUniform ? shape.downRate : 0) {

@@ -9,8 +9,12 @@
 // Plan      exl3_decode.cuh. Launch 1 rotates x to F16; launch 2 starts beside it, requests its
 //           first weights and waits. A matrix of few columns is also split in depth, by its shape
 //           alone; the block that arrives last adds the parts in order, rotates and scales.
-//           Up to 8 rows: 64 registers, two blocks a multiprocessor, 32 KB (rate 2 and 4) of
-//           weights in flight on each; more rows: up to 128 registers, one block, 16 KB.
+//           Up to 8 rows: 64 registers, two blocks and 24 KB (rate 3) to 48 KB (rate 6) of weights
+//           in flight a multiprocessor; more rows: 128 registers, one block, half as much.
+// Measured  H200, rate 4, 4096 -> 24576, packed GB/s at 1 / 8 / 9 / 24 / 72 rows
+//           on 48 multiprocessors: 806 / 802 / 645 / 588 / 264 (reading alone there: 4000)
+//           on all 132: 1554 / 1541 / 1243 / 1145 / 507; docs/bench/h200
+//           GB10 (231 GB/s read): not measured
 #include "kernels/common/cuda_queue.cuh"
 #include "kernels/exl3/exl3_backends.h"
 #include "kernels/exl3/exl3_decode.cuh"
@@ -29,6 +33,7 @@ __global__ void __launch_bounds__(32 * kRotateWarps)
                               const float *x, const std::uint16_t *suh, int blocks,
                               int blocksPerRow)
 {
+    cudaGridDependencySynchronize();
     cudaTriggerProgrammaticLaunchCompletion();
     const int index = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     for (int i = index; i < counterCount; i += static_cast<int>(gridDim.x * blockDim.x))
@@ -178,17 +183,8 @@ template <int kRate, int kGroups> void launch(const LinearArguments &arguments, 
     checkCuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    kDecodeSharedBytes<kGroups>),
               "cudaFuncSetAttribute");
-    cudaLaunchAttribute attribute {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config {};
-    config.gridDim = dim3(static_cast<unsigned>(std::min(units, slots)));
-    config.blockDim = dim3(kDecodeThreads);
-    config.dynamicSmemBytes = kDecodeSharedBytes<kGroups>;
-    config.stream = queue.stream();
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    checkCuda(cudaLaunchKernelEx(&config, kernel, arguments), "exl3_decode_linear_kernel");
+    launchAhead(kernel, dim3(static_cast<unsigned>(std::min(units, slots))), kDecodeThreads,
+                kDecodeSharedBytes<kGroups>, queue, "exl3_decode_linear_kernel", arguments);
 }
 
 template <int kRate> void launchRate(const LinearArguments &arguments, CudaQueue &queue)
@@ -223,10 +219,10 @@ void exl3DecodeLinear(std::span<float> y, std::span<const float> x, const Exl3Ma
     auto *counters = reinterpret_cast<unsigned *>(bytes + rotatedBytes(m, rows));
     const int blocksPerRow = m.in / kExl3Block;
     const int blocks = static_cast<int>(rows) * blocksPerRow;
-    exl3_decode_rotate_kernel<<<static_cast<unsigned>((blocks + kRotateWarps - 1) / kRotateWarps),
-                                32 * kRotateWarps, 0, queue.stream()>>>(
-        rotated, counters, m.out / kExl3Block, x.data(), m.suh, blocks, blocksPerRow);
-    checkLaunch("exl3_decode_rotate_kernel");
+    launchAhead(exl3_decode_rotate_kernel,
+                dim3(static_cast<unsigned>((blocks + kRotateWarps - 1) / kRotateWarps)),
+                32 * kRotateWarps, 0, queue, "exl3_decode_rotate_kernel", rotated, counters,
+                m.out / kExl3Block, x.data(), m.suh, blocks, blocksPerRow);
     const LinearArguments arguments {
         .y = y.data(),
         .rotated = rotated,

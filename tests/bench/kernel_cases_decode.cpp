@@ -163,6 +163,7 @@ public:
         m_small = placed(scales(kHidden, 0.02F, random), stream);
         m_large = placed(scales(kHidden, 1, random), stream);
         std::vector<Exl3Expert> table;
+        table.reserve(static_cast<std::size_t>(kMoe.experts));
         for (std::size_t e = 0; e < static_cast<std::size_t>(kMoe.experts); ++e)
             table.push_back({ .gate = matrix(3 * e, kMoe.hidden, kMoe.width),
                               .up = matrix(3 * e + 1, kMoe.hidden, kMoe.width),
@@ -256,8 +257,8 @@ KernelCase expertsCase(const char *name, std::int64_t rows, std::int64_t distinc
 std::vector<KernelCase> decodeCases()
 {
     std::vector<KernelCase> cases;
-    const double perToken = static_cast<double>(kMoe.expertsPerToken);
-    const double experts = static_cast<double>(kMoe.experts);
+    const auto perToken = static_cast<double>(kMoe.expertsPerToken);
+    const auto experts = static_cast<double>(kMoe.experts);
     for (const std::int64_t rows : kMoeRows) {
         const double independent
             = experts * (1 - std::pow(1 - perToken / experts, static_cast<double>(rows)));

@@ -276,6 +276,7 @@ TEST_CASE("recorded decode launches give the same bits at every replay")
     const Placed<std::byte> scratch(exl3LinearScratchBytes(placed.matrix, 3, RowClass::Decode),
                                     *gpu);
     std::vector<Placed<float>> outputs;
+    outputs.reserve(3);
     for (int i = 0; i < 3; ++i)
         outputs.emplace_back(std::size_t { 3 } * 128, *gpu);
     const DeviceGraph graph(gpu->cuda(), [&] {
