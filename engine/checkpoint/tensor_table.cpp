@@ -112,8 +112,10 @@ private:
     {
         const std::int64_t hidden = m_shape.hiddenSize;
         const std::int64_t vocabulary = m_shape.vocabularySize;
-        add("model.language_model.embed_tokens.weight", { vocabulary, hidden },
-            Component::Embedding);
+        // Looked up, not multiplied with, but a matrix like the others: the pack stores it plainly.
+        ExpectedTensor &embedding = add("model.language_model.embed_tokens.weight",
+                                        { vocabulary, hidden }, Component::Embedding);
+        embedding.isLinear = true;
         add("model.language_model.norm.weight", { hidden }, Component::Norms);
         addLinear("lm_head", vocabulary, hidden, Component::Head, kHeadRate);
     }

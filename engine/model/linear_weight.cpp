@@ -4,22 +4,27 @@
 #include "kernels/linear/linear.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace firesteel::engine {
 
-LinearWeight::LinearWeight(const kernels::Matrix &plain)
-    : m_matrix(plain)
+LinearWeight::LinearWeight(std::string module, const kernels::Matrix &plain)
+    : m_module(std::move(module))
+    , m_matrix(plain)
 {
 }
 
-LinearWeight::LinearWeight(const kernels::Exl3Matrix &exl3)
-    : m_exl3(exl3)
+LinearWeight::LinearWeight(std::string module, const kernels::Exl3Matrix &exl3)
+    : m_module(std::move(module))
+    , m_exl3(exl3)
 {
 }
 
-LinearWeight LinearWeight::decoded(const kernels::Exl3Matrix &exl3, kernels::ThreadPool &pool)
+LinearWeight LinearWeight::decoded(std::string module, const kernels::Exl3Matrix &exl3,
+                                   kernels::ThreadPool &pool)
 {
     LinearWeight weight;
+    weight.m_module = std::move(module);
     const auto count = static_cast<std::size_t>(exl3.in) * static_cast<std::size_t>(exl3.out);
     weight.m_values = std::make_unique_for_overwrite<float[]>(count);
     kernels::dequantizeExl3({ weight.m_values.get(), count }, exl3, pool);
@@ -38,6 +43,7 @@ void LinearWeight::forward(std::span<float> y, std::span<const float> x, RowClas
                            std::int64_t rows, Workspace &workspace, kernels::Stream &stream,
                            std::int64_t yStride) const
 {
+    observe(x, rows, workspace);
     if (!m_exl3) {
         kernels::launchLinear(y, x, m_matrix, rows, stream, yStride);
         return;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace firesteel::engine {
 
@@ -21,10 +22,11 @@ class LinearWeight
 {
 public:
     LinearWeight() = default; // no rows; what a reader gives after an error
-    explicit LinearWeight(const kernels::Matrix &plain);
-    explicit LinearWeight(const kernels::Exl3Matrix &exl3);
+    LinearWeight(std::string module, const kernels::Matrix &plain);
+    LinearWeight(std::string module, const kernels::Exl3Matrix &exl3);
     // A float32 matrix of its own; the EXL3 matrix is needed until this returns.
-    static LinearWeight decoded(const kernels::Exl3Matrix &exl3, kernels::ThreadPool &pool);
+    static LinearWeight decoded(std::string module, const kernels::Exl3Matrix &exl3,
+                                kernels::ThreadPool &pool);
 
     std::int64_t outputs() const;
     std::int64_t inputs() const;
@@ -38,7 +40,16 @@ public:
     void forward(std::span<float> y, std::span<const float> x, RowClass rowClass, std::int64_t rows,
                  Workspace &workspace, kernels::Stream &stream, std::int64_t yStride = 0) const;
 
+    // Shows x, the layer's input, to the workspace's observer; forward() does it itself.
+    void observe(std::span<const float> x, std::int64_t rows, const Workspace &workspace) const
+    {
+        if (workspace.linearObserver && rows > 0)
+            workspace.linearObserver(m_module, x.first(static_cast<std::size_t>(rows * inputs())),
+                                     rows);
+    }
+
 private:
+    std::string m_module; // its name, without ".weight"
     kernels::Matrix m_matrix;
     std::unique_ptr<float[]> m_values; // of a decoded matrix
     std::optional<kernels::Exl3Matrix> m_exl3;

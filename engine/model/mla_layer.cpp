@@ -46,6 +46,7 @@ void MlaLayer::forward(std::span<float> y, std::span<const float> x,
         m_indexer->forward(x, rowsOf(w.qLatent, qRank, rows), groups, rowClass, rows, workspace,
                            stream);
 
+    m_kvB.observe(w.latent, rows, workspace); // its parts multiply what others read of the cache
     kernels::launchMlaAbsorbQuery(w.absorbed, w.query, *m_kvB.matrix(), m_shape, rows, stream);
     const std::int64_t latentWidth = m_shape.heads * m_shape.latentDim;
     for (const RowGroup &group : groups) {

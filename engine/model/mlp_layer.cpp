@@ -2,6 +2,7 @@
 #include "engine/model/mlp_layer.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace firesteel::engine {
 
@@ -93,6 +94,29 @@ void MoeLayer::tabulateExperts(WeightReader &weights, const std::string &prefix)
     weights.noteKeptExperts(m_exl3Shape);
 }
 
+void MoeLayer::observeExperts(std::span<const float> x, std::int64_t rows,
+                              const Workspace &workspace) const
+{
+    if (!m_exl3Experts.empty())
+        throw std::logic_error("MoeLayer: experts kept as EXL3 do not show their inputs");
+    const auto &w = workspace.mlp;
+    const auto width = static_cast<std::size_t>(m_shape.expertWidth);
+    const auto slots = static_cast<std::size_t>(rows * m_shape.expertsPerToken);
+    std::vector<float> chosen;
+    for (std::size_t e = 0; e < m_experts.size(); ++e) {
+        m_expertWeights[3 * e].observe(x, rows, workspace);
+        m_expertWeights[3 * e + 1].observe(x, rows, workspace);
+        chosen.clear();
+        for (std::size_t slot = 0; slot < slots; ++slot)
+            if (w.experts[slot] == static_cast<std::int32_t>(e))
+                chosen.insert(
+                    chosen.end(), w.expertGate.begin() + static_cast<std::ptrdiff_t>(slot * width),
+                    w.expertGate.begin() + static_cast<std::ptrdiff_t>((slot + 1) * width));
+        m_expertWeights[3 * e + 2].observe(chosen, static_cast<std::int64_t>(chosen.size() / width),
+                                           workspace);
+    }
+}
+
 void MoeLayer::forward(std::span<float> y, std::span<const float> x, RowClass rowClass,
                        std::int64_t rows, Workspace &workspace, kernels::Stream &stream) const
 {
@@ -106,6 +130,8 @@ void MoeLayer::forward(std::span<float> y, std::span<const float> x, RowClass ro
     else
         kernels::launchExl3Experts(y, x, w.experts, w.weights, m_exl3Experts, m_exl3Shape, rows,
                                    rowClass, { workspace.exl3.scratch }, stream);
+    if (workspace.linearObserver)
+        observeExperts(x, rows, workspace);
     const std::span<float> shared = rowsOf(w.shared, m_shape.hidden, rows);
     m_shared.forward(shared, x, rowClass, rows, workspace, stream);
     for (std::size_t i = 0; i < shared.size(); ++i)

@@ -44,10 +44,13 @@ public:
                  Workspace &workspace, kernels::Stream &stream) const;
 
 private:
-    kernels::MoeShape m_shape;
     // Fills one of the tables below from m_expertWeights.
     void tabulateExperts(WeightReader &weights, const std::string &prefix);
+    // After the experts ran: their inputs are x and what is left in the workspace.
+    void observeExperts(std::span<const float> x, std::int64_t rows,
+                        const Workspace &workspace) const;
 
+    kernels::MoeShape m_shape;
     LinearWeight m_router;
     std::vector<float> m_routerBias;
     std::vector<LinearWeight> m_expertWeights; // gate, up and down of each expert

@@ -54,6 +54,10 @@ public:
     void prefill(SequenceState &sequence, std::span<const std::int32_t> tokens,
                  std::span<float> logits, const LayerObserver &observer) override;
     void decode(std::span<const DecodeRows> batch, std::span<float> logits) override;
+    void observeLinears(LinearObserver observer) override
+    {
+        m_workspace.linearObserver = std::move(observer);
+    }
 
 private:
     void readLayer(WeightReader &weights, int layer);
@@ -67,8 +71,7 @@ private:
     kernels::Stream &m_stream;
     Workspace m_workspace;
     std::vector<Layer> m_layers;
-    kernels::Matrix m_embedding;
-    LinearWeight m_head;
+    LinearWeight m_embedding, m_head;
     std::vector<float> m_norm;
     int m_kdaCount = 0;
     int m_mlaCount = 0;
@@ -104,8 +107,8 @@ Result<void> TextModel::readWeights(const Checkpoint &checkpoint,
         ? Exl3Storage::Decoded
         : Exl3Storage::Kept;
     WeightReader weights(checkpoint, m_stream.pool(), storage);
-    m_embedding = weights.matrix("model.language_model.embed_tokens.weight",
-                                 { m_shape.vocabularySize, m_shape.hiddenSize });
+    m_embedding = weights.dense("model.language_model.embed_tokens", m_shape.vocabularySize,
+                                m_shape.hiddenSize);
     m_head = weights.linear("lm_head", m_shape.vocabularySize, m_shape.hiddenSize);
     m_norm = weights.values("model.language_model.norm.weight", { m_shape.hiddenSize });
     m_layers.reserve(static_cast<std::size_t>(m_shape.layerCount));
@@ -209,7 +212,7 @@ void TextModel::forward(std::span<const RowGroup> groups, std::span<const std::i
     Workspace &w = m_workspace;
     // Every stream starts as the token's embedding.
     const std::span<float> embedded = rowsOf(w.input, hidden, rows);
-    kernels::launchEmbed(embedded, tokens, m_embedding, m_stream);
+    kernels::launchEmbed(embedded, tokens, *m_embedding.matrix(), m_stream);
     for (std::int64_t t = 0; t < rows; ++t)
         for (std::int64_t s = 0; s < kernels::kHyperStreams; ++s)
             std::ranges::copy(embedded.subspan(static_cast<std::size_t>(t * hidden),

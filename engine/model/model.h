@@ -8,6 +8,7 @@
 #include "engine/api/error.h"
 #include "engine/base/cancel_token.h"
 #include "engine/checkpoint/checkpoint.h"
+#include "engine/model/linear_observer.h"
 #include "engine/state/sequence_state.h"
 #include "kernels/common/stream.h"
 
@@ -66,6 +67,10 @@ public:
     // One decode or verification step. `logits`: [all rows in order, vocabulary]. Afterwards every
     // sequence holds its rows as pending: call SequenceState::commit before the next step.
     virtual void decode(std::span<const DecodeRows> batch, std::span<float> logits) = 0;
+
+    // Calibration: from now on `observer` sees every linear layer's input; an empty one ends that.
+    // On the CPU, with experts that are plain or decoded.
+    virtual void observeLinears(LinearObserver observer) = 0;
 };
 
 } // namespace firesteel::engine

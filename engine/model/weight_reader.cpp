@@ -31,7 +31,7 @@ LinearWeight WeightReader::read(const std::string &module, std::int64_t out, std
     if (m_error)
         return {};
     if (!hasExl3Group(m_checkpoint, module))
-        return LinearWeight(matrix(module + ".weight", { out, in }));
+        return { module, matrix(module + ".weight", { out, in }) };
     const auto group = m_checkpoint.exl3(module, out, in);
     if (!group) {
         m_error = group.error();
@@ -45,9 +45,9 @@ LinearWeight WeightReader::read(const std::string &module, std::int64_t out, std
     }
     m_parameterCount += static_cast<std::uint64_t>(out * in);
     if (exl3 == Exl3Storage::Decoded)
-        return LinearWeight::decoded(*group, m_pool);
+        return LinearWeight::decoded(module, *group, m_pool);
     m_keptMatrices.push_back(*group);
-    return LinearWeight(*group);
+    return { module, *group };
 }
 
 kernels::Matrix WeightReader::matrix(const std::string &name,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/checkpoint/model_shape.h"
+#include "engine/model/linear_observer.h"
 #include "engine/state/sequence_state.h"
 #include "kernels/common/row_class.h"
 #include "kernels/exl3/exl3.h"
@@ -95,6 +96,8 @@ struct Workspace
     // Makes room for launches with these matrices, which stay EXL3.
     void reserveExl3(const ModelShape &shape, std::span<const kernels::Exl3Matrix> matrices,
                      std::span<const kernels::Exl3MoeShape> experts);
+
+    LinearObserver linearObserver; // empty but while calibrating
 
     std::uint64_t bytes() const;
 };
