@@ -20,6 +20,8 @@ constexpr unsigned kGenerate = 1;
 constexpr unsigned kChat = 2;
 constexpr unsigned kInspect = 4;
 constexpr unsigned kSynth = 8;
+constexpr unsigned kQuantize = 16;
+constexpr unsigned kEval = 32;
 constexpr unsigned kTalk = kGenerate | kChat;
 
 struct Option
@@ -65,17 +67,38 @@ bool setEffort(CliOptions &options, std::string_view value)
     return true;
 }
 
+bool setCodebook(CliOptions &options, std::string_view value)
+{
+    constexpr std::array<std::pair<std::string_view, kernels::Exl3Codebook>, 3> kCodebooks { {
+        { "3inst", kernels::Exl3Codebook::ThreeInst },
+        { "mcg", kernels::Exl3Codebook::Mcg },
+        { "mul1", kernels::Exl3Codebook::Mul1 },
+    } };
+    const auto *codebook = std::ranges::find(
+        kCodebooks, value, &std::pair<std::string_view, kernels::Exl3Codebook>::first);
+    if (codebook == kCodebooks.end())
+        return false;
+    options.codebook = codebook->second;
+    return true;
+}
+
+template <auto Member> bool setPath(CliOptions &options, std::string_view value)
+{
+    options.*Member = value;
+    return !value.empty();
+}
+
 constexpr Option kOptions[] = {
-    { "--model", "DIR", kTalk | kInspect,
+    { "--model", "DIR", kTalk | kInspect | kEval,
       "model folder (else FIRESTEEL_MODEL, else the embedded model)",
       [](CliOptions &o, std::string_view v) {
           o.model = v;
           return !v.empty();
       } },
-    { "--threads", "N", kTalk | kSynth, "CPU threads (default: one per core)",
+    { "--threads", "N", kTalk | kSynth | kQuantize | kEval, "CPU threads (default: one per core)",
       setNumber<&CliOptions::threads> },
-    { "--context", "N", kTalk | kInspect,
-      "context length in tokens (default: what the model allows and memory holds)",
+    { "--context", "N", kTalk | kInspect | kQuantize | kEval,
+      "context length in tokens (default: what the model allows and memory holds; q, e: 2048)",
       setNumber<&CliOptions::contextTokens> },
     { "--prompt", "TEXT|-", kGenerate, "what to say to the model; - reads standard input",
       [](CliOptions &o, std::string_view v) {
@@ -133,7 +156,7 @@ constexpr Option kOptions[] = {
           o.promptOptions.applyTemplate = false;
           return true;
       } },
-    { "--json", "", kGenerate | kInspect, "one JSON object instead of text",
+    { "--json", "", kGenerate | kInspect | kEval, "one JSON object instead of text",
       [](CliOptions &o, std::string_view) {
           o.printsJson = true;
           return true;
@@ -149,11 +172,9 @@ constexpr Option kOptions[] = {
           o.shapeName = v;
           return !v.empty();
       } },
-    { "--out", "DIR", kSynth, "the folder to write, absent or empty",
-      [](CliOptions &o, std::string_view v) {
-          o.out = v;
-          return !v.empty();
-      } },
+    { "--out", "DIR", kSynth | kQuantize,
+      "the folder to write, absent or empty; q: or what a stopped run left, to go on with",
+      setPath<&CliOptions::out> },
     { "--layers", "N", kSynth, "the first N layers only, without the MTP layer",
       setNumber<&CliOptions::layers> },
     { "--headers-only", "", kSynth, "sparse files of full length without data",
@@ -161,6 +182,26 @@ constexpr Option kOptions[] = {
           o.headersOnly = true;
           return true;
       } },
+    { "--in", "DIR", kQuantize, "model folder to read: F32, F16 or BF16",
+      setPath<&CliOptions::source> },
+    { "--rates", "FILE", kQuantize,
+      "lines of a pattern of module names and 1 to 8 bits a weight, or plain",
+      setPath<&CliOptions::rates> },
+    { "--calibration", "FILE", kQuantize, "text as the model sees it, control tokens written out",
+      setPath<&CliOptions::calibration> },
+    { "--hessians", "FILE", kQuantize,
+      "what calibration found out: read if the file is there, else written",
+      setPath<&CliOptions::hessians> },
+    { "--codebook", "NAME", kQuantize, "3inst, mcg or mul1 (default)", setCodebook },
+    { "--cpu", "", kQuantize, "search on the CPU even where there is a GPU",
+      [](CliOptions &o, std::string_view) {
+          o.usesCpuOnly = true;
+          return true;
+      } },
+    { "--teacher", "DIR", kEval, "model folder whose predictions count as right",
+      setPath<&CliOptions::teacher> },
+    { "--text", "FILE", kEval, "text to predict, control tokens written out",
+      setPath<&CliOptions::text> },
     { "--verbose", "", kTalk, "log to standard error",
       [](CliOptions &o, std::string_view) {
           o.isVerbose = true;
@@ -183,6 +224,8 @@ constexpr CommandName kCommands[] = {
     { "inspect", Command::Inspect, kInspect, "what a model folder holds and the memory it needs" },
     { "synth", Command::Synth, kSynth,
       "a checkpoint like the published EXL3 pack, with random weights" },
+    { "quantize", Command::Quantize, kQuantize, "a model folder to an EXL3 one" },
+    { "eval", Command::Eval, kEval, "how close a model's predictions are to a teacher's" },
     { "--help", Command::Help, 0, "this text" },
     { "--version", Command::Version, 0, "the version" },
 };
@@ -232,6 +275,11 @@ Result<CliOptions> parseCliOptions(std::span<const std::string_view> arguments)
     }
     if (options.command == Command::Generate && !options.prompt)
         return usage("generate needs --prompt TEXT, or --prompt - for standard input");
+    if (options.command == Command::Quantize
+        && (options.source.empty() || options.out.empty() || options.rates.empty()))
+        return usage("quantize needs --in DIR, --out DIR and --rates FILE");
+    if (options.command == Command::Eval && (options.teacher.empty() || options.text.empty()))
+        return usage("eval needs --teacher DIR, --model DIR and --text FILE");
     if (!options.promptOptions.applyTemplate
         && (!options.system.empty() || !options.toolsFile.empty()))
         return usage("--raw leaves the template out, so --system and --tools have no place");
@@ -245,12 +293,14 @@ std::string cliHelp()
     std::string text = "Usage: firesteel-cli COMMAND [OPTIONS]\n\nCommands:\n";
     for (const CommandName &command : kCommands)
         text += std::format("  {:<24}{}\n", command.name, command.help);
-    text += "\nOptions (g: generate, c: chat, i: inspect, s: synth):\n";
+    text += "\nOptions (g: generate, c: chat, i: inspect, s: synth, q: quantize, e: eval):\n";
     for (const Option &option : kOptions) {
         const std::string where = std::string((option.commands & kGenerate) != 0 ? "g" : " ")
             + ((option.commands & kChat) != 0 ? "c" : " ")
             + ((option.commands & kInspect) != 0 ? "i" : " ")
-            + ((option.commands & kSynth) != 0 ? "s" : " ");
+            + ((option.commands & kSynth) != 0 ? "s" : " ")
+            + ((option.commands & kQuantize) != 0 ? "q" : " ")
+            + ((option.commands & kEval) != 0 ? "e" : " ");
         text += std::format("  {:<24}{}  {}\n", std::format("{} {}", option.name, option.value),
                             where, option.help);
     }

@@ -5,6 +5,7 @@
 
 #include "engine/api/error.h"
 #include "engine/api/request.h"
+#include "kernels/exl3/exl3.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -18,7 +19,7 @@ namespace firesteel::engine {
 
 struct CliOptions
 {
-    enum class Command { Generate, Chat, Inspect, Synth, Help, Version };
+    enum class Command { Generate, Chat, Inspect, Synth, Quantize, Eval, Help, Version };
     Command command = Command::Help;
 
     std::filesystem::path model; // empty: to be looked up
@@ -34,11 +35,24 @@ struct CliOptions
     bool printsJson = false;
     bool listsEveryTensor = false; // inspect
 
+    std::filesystem::path out; // synth, quantize
+
     // synth
     std::string shapeName;
-    std::filesystem::path out;
     std::optional<int> layers;
     bool headersOnly = false;
+
+    // quantize
+    std::filesystem::path source;
+    std::filesystem::path rates;
+    std::filesystem::path calibration;
+    std::filesystem::path hessians;
+    kernels::Exl3Codebook codebook = kernels::Exl3Codebook::Mul1;
+    bool usesCpuOnly = false;
+
+    // eval
+    std::filesystem::path teacher;
+    std::filesystem::path text;
 
     // Unset: the model's default.
     std::optional<float> temperature;

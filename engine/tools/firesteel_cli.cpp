@@ -7,8 +7,10 @@
 #include "engine/tools/cli_request.h"
 #include "engine/tools/cli_signals.h"
 #include "engine/tools/cli_terminal.h"
+#include "engine/tools/eval_command.h"
 #include "engine/tools/generate_command.h"
 #include "engine/tools/inspect.h"
+#include "engine/tools/quantize_command.h"
 #include "engine/tools/synth_command.h"
 
 #include <cstdlib>
@@ -70,6 +72,8 @@ int runCommand(CliOptions options)
         const CliSignals signals;
         return runSynth(options, signals);
     }
+    if (options.command == CliOptions::Command::Quantize)
+        return runQuantize(options, CliSignals());
     options.model = findModel(options.model);
     if (options.model.empty()) {
         return reportError({ ErrorCode::BadRequest,
@@ -79,6 +83,8 @@ int runCommand(CliOptions options)
     if (options.command == CliOptions::Command::Inspect)
         return runInspect(options);
     const CliSignals signals;
+    if (options.command == CliOptions::Command::Eval)
+        return runEval(options, signals);
     if (options.command == CliOptions::Command::Chat)
         return runChat(options, signals);
     return runGenerate(options, signals);

@@ -81,10 +81,7 @@ def main() -> int:
     full = read(source / "moe.safetensors")
     write(here / "moe.safetensors", {name: tensor for name, tensor in full.items() if not name.startswith("mul1.k2.")})
 
-    # Inputs and results of the reference quantizer; not its matrices.
-    full = read(source / "quant.safetensors")
-    parts = ("tiles.", "W", "H_", ".stats")
-    write(here / "quant.safetensors", {n: t for n, t in full.items() if n.startswith(parts[:3]) or n.endswith(parts[3])})
+    write(here / "quant.safetensors", read(source / "quant.safetensors"))
     return 0
 
 
