@@ -23,18 +23,19 @@ using namespace firesteel::engine;
 
 namespace {
 
-// resources/glimmer beside the executable or in a folder above it, which is where a source tree and
-// a bundle have it.
+// The model that comes with the program: ../share/firesteel beside an installed one, resources/
+// above one in a build folder.
 std::filesystem::path embeddedModel()
 {
     std::error_code error;
     const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", error);
-    for (std::filesystem::path folder = executable.parent_path(); folder.has_relative_path();
-         folder = folder.parent_path()) {
-        const std::filesystem::path candidate = folder / "resources" / "glimmer";
+    std::filesystem::path folder = executable.parent_path();
+    std::vector<std::filesystem::path> candidates { folder / "../share/firesteel/glimmer/model" };
+    for (; folder.has_relative_path(); folder = folder.parent_path())
+        candidates.push_back(folder / "resources/glimmer/model");
+    for (const std::filesystem::path &candidate : candidates)
         if (std::filesystem::exists(candidate / "config.json", error))
-            return candidate;
-    }
+            return candidate.lexically_normal();
     return {};
 }
 

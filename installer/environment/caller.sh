@@ -74,8 +74,9 @@ inside_invocation()
 {
     local directory=$1 variables mounts mini=
     shift
-    # The demonstration model's full-precision files, where they lie beside the checkout.
-    [[ ! -d $checkout/../shared/mini/model ]] || mini=$(readlink -f "$checkout/../shared/mini")
+    # The demonstration model's full-precision files, where they lie beside the checkout: what tests compare with. The app runs
+    # the model that it comes with.
+    [[ ${command:-} == run || ! -d $checkout/../shared/mini/model ]] || mini=$(readlink -f "$checkout/../shared/mini")
     collect_variables
     if [[ $kind == native ]]; then
         invocation=(env "${variables[@]}" "PATH=$PATH${cuda:+:$cuda/bin}" env -C "$directory" "$@")

@@ -60,6 +60,12 @@ LoadedModel *trainedModel()
     return &model;
 }
 
+LoadedModel &embeddedModel()
+{
+    static LoadedModel model(embeddedModelDirectory());
+    return model;
+}
+
 std::int32_t argmax(std::span<const float> row)
 {
     return static_cast<std::int32_t>(std::ranges::max_element(row) - row.begin());

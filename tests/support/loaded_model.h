@@ -38,8 +38,11 @@ struct LoadedModel
                                const engine::LayerObserver &observer = {});
 };
 
-// Glimmer, loaded once per process; null after reporting a skip when FIRESTEEL_MODEL is not set.
+// Glimmer's BF16 weights, loaded once per process; null after reporting a skip when FIRESTEEL_MODEL is not set.
 LoadedModel *trainedModel();
+
+// The quantised Glimmer that comes with the program, loaded once per process.
+LoadedModel &embeddedModel();
 
 std::int32_t argmax(std::span<const float> row); // the lowest id among equals
 

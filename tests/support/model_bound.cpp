@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <vector>
 
 namespace firesteel::test {
@@ -46,15 +47,20 @@ double logitTolerance(const engine::Checkpoint &checkpoint)
     const engine::ModelShape &shape = checkpoint.shape();
     kernels::ThreadPool pool(1);
     engine::WeightReader weights(checkpoint, pool);
-    const std::vector<float> head
-        = weights.values("lm_head.weight", { shape.vocabularySize, shape.hiddenSize });
+    const engine::LinearWeight headWeight
+        = weights.dense("lm_head", shape.vocabularySize, shape.hiddenSize);
     const std::vector<float> norm
         = weights.values("model.language_model.norm.weight", { shape.hiddenSize });
+    if (weights.error())
+        throw std::runtime_error(weights.error()->message);
+    const kernels::Matrix &head = *headWeight.matrix();
     double largestRow = 0;
     for (std::size_t n = 0; n < static_cast<std::size_t>(shape.vocabularySize); ++n) {
         double squares = 0;
         for (std::size_t c = 0; c < norm.size(); ++c)
-            squares += std::pow(static_cast<double>(head[n * norm.size() + c]), 2);
+            squares += std::pow(static_cast<double>(kernels::elementOf(
+                                    head, static_cast<std::int64_t>(n * norm.size() + c))),
+                                2);
         largestRow = std::max(largestRow, std::sqrt(squares));
     }
     double largestWeight = 0;

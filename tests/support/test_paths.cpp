@@ -23,6 +23,11 @@ std::filesystem::path dataPath(std::string_view relative)
     return directoryFromEnvironment("FIRESTEEL_TEST_DATA").value_or(FIRESTEEL_TEST_DATA) / relative;
 }
 
+std::filesystem::path embeddedModelDirectory()
+{
+    return dataPath("../../resources/glimmer/model").lexically_normal();
+}
+
 std::optional<std::filesystem::path> modelDirectory()
 {
     return directoryFromEnvironment("FIRESTEEL_MODEL");

@@ -13,6 +13,7 @@ namespace firesteel::test {
 // Below tests/data of the tree this was built from, or FIRESTEEL_TEST_DATA where the suites run
 // on another machine.
 std::filesystem::path dataPath(std::string_view relative);
+std::filesystem::path embeddedModelDirectory(); // resources/glimmer/model: Glimmer, EXL3
 std::optional<std::filesystem::path> modelDirectory(); // Glimmer, BF16 shards
 std::optional<std::filesystem::path> goldenDirectory(); // its reference outputs
 

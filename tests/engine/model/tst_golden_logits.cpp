@@ -1,124 +1,52 @@
 // SPDX-License-Identifier: MIT
 //
-// Glimmer's logits and greedy continuations against float32 transformers, for every text prompt of
-// the golden set.
-#include "tests/support/golden.h"
-#include "tests/support/loaded_model.h"
-#include "tests/support/model_bound.h"
+// Glimmer against float32 transformers: the trained BF16 weights on every text prompt of the golden
+// set, and the embedded EXL3 model on those whose references come with the tests.
+#include "tests/engine/model/golden_prompt.h"
 #include "tests/support/test_paths.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <doctest/doctest.h>
-#include <functional>
 #include <string>
-#include <vector>
 
-using namespace firesteel;
 using namespace firesteel::test;
 
 namespace {
 
-struct Margin
+void checkTrained(const std::string &name)
 {
-    std::int32_t best = 0;
-    double margin = 0; // best minus second best
-};
-
-Margin topMargin(std::span<const float> row)
-{
-    Margin result { .best = argmax(row), .margin = INFINITY };
-    for (std::size_t n = 0; n < row.size(); ++n)
-        if (n != static_cast<std::size_t>(result.best))
-            result.margin = std::min(result.margin,
-                                     static_cast<double>(row[static_cast<std::size_t>(result.best)])
-                                         - static_cast<double>(row[n]));
-    return result;
-}
-
-// Greedy tokens through single-row decode steps, compared with the golden ones: identical while the
-// margin exceeds twice the bound, teacher-forced (the golden token is fed) after the first smaller
-// margin.
-void checkGreedy(LoadedModel &m, engine::SequenceState &sequence, std::vector<float> row,
-                 std::span<const std::int32_t> expected, double bound)
-{
-    int undecided = 0;
-    const std::size_t count = std::min<std::size_t>(expected.size(), 64);
-    for (std::size_t i = 0; i < count; ++i) {
-        const Margin top = topMargin(row);
-        if (top.margin > 2 * bound)
-            CHECK_MESSAGE(top.best == expected[i], "token " << i);
-        else
-            ++undecided;
-        row = m.decode(sequence, { &expected[i], 1 });
-        sequence.commit(1);
-    }
-    MESSAGE(count << " greedy tokens, " << undecided << " within the bound");
-    CHECK(undecided <= 1 + static_cast<int>(count) / 50); // under 2 %, one allowed in a short text
-}
-
-void checkPrompt(const std::string &name)
-{
-    LoadedModel *m = trainedModel();
     const auto goldens = goldenDirectory();
-    if (m == nullptr || !goldens)
-        return;
-    const auto golden = readGolden(*goldens / ("prompt_" + name + ".safetensors"));
-    const std::vector<std::int32_t> &ids = golden.at("input_ids").ints;
-    const std::size_t vocabulary = m->vocabulary();
-    engine::SequenceState sequence = m->model->newSequence(static_cast<int>(ids.size()) + 64);
-    const std::vector<float> logits = m->prefill(sequence, ids, ids.size());
-    const double bound = logitTolerance(m->checkpoint);
+    if (!goldens)
+        return reportSkip("FIRESTEEL_GOLDEN is not set");
+    if (LoadedModel *model = trainedModel())
+        checkPrompt(*model, *goldens / ("prompt_" + name + ".safetensors"));
+}
 
-    const GoldenTensor &last = golden.at("logits_last8_fp32");
-    const Difference difference = compare(std::span(logits).last(last.values.size()), last.values);
-    MESSAGE("largest logit difference " << difference.largest << ", bound " << bound
-                                        << ", largest logit " << difference.reference);
-    CHECK(difference.largest <= bound);
-
-    // Every position: the golden's 32 best, and the winner wherever the golden's margin decides it.
-    const GoldenTensor &topValues = golden.at("top32_values_fp32");
-    const GoldenTensor &topIds = golden.at("top32_ids_fp32");
-    int undecided = 0;
-    double worst = 0;
-    for (std::size_t t = 0; t < ids.size(); ++t) {
-        const std::span<const float> row = std::span(logits).subspan(t * vocabulary, vocabulary);
-        for (std::size_t i = 0; i < 32; ++i)
-            worst = std::max(
-                worst,
-                std::abs(static_cast<double>(row[static_cast<std::size_t>(topIds.ints[t * 32 + i])])
-                         - static_cast<double>(topValues.values[t * 32 + i])));
-        const double margin = static_cast<double>(topValues.values[t * 32])
-            - static_cast<double>(topValues.values[t * 32 + 1]);
-        if (margin > 2 * bound)
-            CHECK_MESSAGE(argmax(row) == topIds.ints[t * 32], "position " << t);
-        else
-            ++undecided;
-    }
-    CHECK(worst <= bound);
-    MESSAGE(ids.size() << " positions, " << undecided << " with a margin within the bound");
-    CHECK(undecided
-          <= 1 + static_cast<int>(ids.size()) / 50); // under 2 %, one allowed in a short text
-
-    checkGreedy(*m, sequence,
-                { logits.end() - static_cast<std::ptrdiff_t>(vocabulary), logits.end() },
-                golden.at("greedy_fp32").ints, bound);
+void checkEmbedded(const std::string &name)
+{
+    checkPrompt(embeddedModel(), dataPath("embedded") / ("prompt_" + name + ".safetensors"));
 }
 
 } // namespace
 
-TEST_CASE("golden logits: short_chat") { checkPrompt("short_chat"); }
-TEST_CASE("golden logits: thinking") { checkPrompt("thinking"); }
-TEST_CASE("golden logits: tool_call") { checkPrompt("tool_call"); }
-TEST_CASE("golden logits: tool_result") { checkPrompt("tool_result"); }
-TEST_CASE("golden logits: multi_turn") { checkPrompt("multi_turn"); }
-TEST_CASE("golden logits: code") { checkPrompt("code"); }
-TEST_CASE("golden logits: count") { checkPrompt("count"); }
-TEST_CASE("golden logits: empty") { checkPrompt("empty"); }
-TEST_CASE("golden logits: json") { checkPrompt("json"); }
-TEST_CASE("golden logits: story") { checkPrompt("story"); }
-TEST_CASE("golden logits: system") { checkPrompt("system"); }
-TEST_CASE("golden logits: unicode") { checkPrompt("unicode"); }
-TEST_CASE("golden logits: retrieval_200") { checkPrompt("retrieval_200"); }
-TEST_CASE("golden logits: retrieval_1500") { checkPrompt("retrieval_1500"); }
+TEST_CASE("golden logits: short_chat") { checkTrained("short_chat"); }
+TEST_CASE("golden logits: thinking") { checkTrained("thinking"); }
+TEST_CASE("golden logits: tool_call") { checkTrained("tool_call"); }
+TEST_CASE("golden logits: tool_result") { checkTrained("tool_result"); }
+TEST_CASE("golden logits: multi_turn") { checkTrained("multi_turn"); }
+TEST_CASE("golden logits: code") { checkTrained("code"); }
+TEST_CASE("golden logits: count") { checkTrained("count"); }
+TEST_CASE("golden logits: empty") { checkTrained("empty"); }
+TEST_CASE("golden logits: json") { checkTrained("json"); }
+TEST_CASE("golden logits: story") { checkTrained("story"); }
+TEST_CASE("golden logits: system") { checkTrained("system"); }
+TEST_CASE("golden logits: unicode") { checkTrained("unicode"); }
+TEST_CASE("golden logits: retrieval_200") { checkTrained("retrieval_200"); }
+TEST_CASE("golden logits: retrieval_1500") { checkTrained("retrieval_1500"); }
+
+TEST_CASE("embedded logits: short_chat") { checkEmbedded("short_chat"); }
+TEST_CASE("embedded logits: thinking") { checkEmbedded("thinking"); }
+TEST_CASE("embedded logits: tool_call") { checkEmbedded("tool_call"); }
+TEST_CASE("embedded logits: multi_turn") { checkEmbedded("multi_turn"); }
+TEST_CASE("embedded logits: json") { checkEmbedded("json"); }
+TEST_CASE("embedded logits: unicode") { checkEmbedded("unicode"); }
+TEST_CASE("embedded logits: count") { checkEmbedded("count"); }
