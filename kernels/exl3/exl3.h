@@ -21,11 +21,11 @@ inline constexpr int kExl3Tile = 16; // rows and columns of a tile
 inline constexpr int kExl3Block = 128; // rows of a Hadamard block; in and out are multiples of it
 inline constexpr int kExl3MaxRate = 8;
 
-// One matrix; the pointers lie where the stream runs. Plain data, so that tables of it can be
-// copied to a device.
+// One matrix; the pointers lie where the stream runs, at multiples of 16 bytes. Plain data, so that
+// tables of it can be copied to a device.
 struct Exl3Matrix
 {
-    const std::uint16_t *trellis = nullptr; // [in / 16, out / 16, 16 * rate], 16-byte aligned
+    const std::uint16_t *trellis = nullptr; // [in / 16, out / 16, 16 * rate]
     const std::uint16_t *suh = nullptr; // F16 [in]: input signs and scales
     const std::uint16_t *svh = nullptr; // F16 [out]: output signs and scales
     const std::uint16_t *bias = nullptr; // F16 [out], or none

@@ -46,6 +46,34 @@ __global__ void __launch_bounds__(kThreads, 2)
         *sink = sum;
 }
 
+constexpr int kMultiplyThreads = 512;
+constexpr int kMultiplyChains = 16; // independent sums of a warp
+constexpr int kMultiplyLaps = 4000;
+
+__global__ void __launch_bounds__(kMultiplyThreads, 1) bench_multiply_kernel(float *sink)
+{
+    // Operands of either sign and no zeros: the power that products draw depends on their bits.
+    unsigned a[4];
+    unsigned b[2];
+    for (int i = 0; i < 4; ++i)
+        a[i] = 0x3C013A55U + threadIdx.x * 0x00110013U + i * 0x8000U;
+    for (int i = 0; i < 2; ++i)
+        b[i] = 0xB9AA3BF1U + threadIdx.x * 0x00070005U + i * 0x80000000U;
+    float sums[kMultiplyChains][4] = {};
+    for (int lap = 0; lap < kMultiplyLaps; ++lap)
+#pragma unroll
+        for (auto &c : sums)
+            asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, "
+                         "{%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    float total = 0;
+    for (const auto &c : sums)
+        total += c[0] + c[1] + c[2] + c[3];
+    if (total == 0.123F)
+        *sink = total;
+}
+
 } // namespace
 
 void fillRandom(DeviceMemory &memory, std::uint64_t seed, CudaQueue &queue)
@@ -68,6 +96,24 @@ double readBandwidth(const DeviceMemory &memory, CudaQueue &queue)
                                               sink.as<unsigned>().data());
         checkLaunch("bench_read_kernel");
         rates.push_back(static_cast<double>(values.size_bytes()) / timer.stop(queue) * 1e-3);
+    }
+    std::ranges::nth_element(rates, rates.begin() + 6);
+    return rates[6];
+}
+
+double multiplyRate(CudaQueue &queue)
+{
+    DeviceMemory sink(sizeof(float));
+    DeviceTimer timer;
+    std::vector<double> rates;
+    constexpr double kFlops
+        = 2.0 * 16 * 8 * 16 * kMultiplyChains * kMultiplyLaps * (kMultiplyThreads / 32);
+    for (int i = 0; i < 12; ++i) {
+        timer.start(queue);
+        bench_multiply_kernel<<<static_cast<unsigned>(queue.multiprocessors()), kMultiplyThreads, 0,
+                                queue.stream()>>>(sink.as<float>().data());
+        checkLaunch("bench_multiply_kernel");
+        rates.push_back(kFlops * queue.multiprocessors() / timer.stop(queue) * 1e-6);
     }
     std::ranges::nth_element(rates, rates.begin() + 6);
     return rates[6];

@@ -18,4 +18,9 @@ void fillRandom(kernels::DeviceMemory &memory, std::uint64_t seed, kernels::Cuda
 // multiprocessors and at least 16 KB in flight on each.
 double readBandwidth(const kernels::DeviceMemory &memory, kernels::CudaQueue &queue);
 
+// Median TFLOP/s of mma.sync.m16n8k16 with F16 operands and float32 sums, all in registers, by one
+// block of 16 warps on each of the queue's multiprocessors: what these tensor cores give to kernels
+// that run on compute 9.0 and 12.1 alike.
+double multiplyRate(kernels::CudaQueue &queue);
+
 } // namespace firesteel::bench

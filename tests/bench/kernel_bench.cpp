@@ -8,7 +8,8 @@
 // --sms limits persistent grids, to measure as on a smaller GPU. Launches are recorded once and
 // replayed; a sample is the time of one replay over its launches. packed_gbs counts trellis bytes
 // only, `fraction` relates it to what reading alone reaches on the same multiprocessors in the same
-// run. --once launches each case once, for a profiler.
+// run; mma_fraction relates the flops to what mma.sync alone reaches there. --once launches each
+// case once, for a profiler.
 #include "tests/bench/device_probe.h"
 #include "tests/bench/kernel_cases.h"
 
@@ -19,9 +20,11 @@
 #include <exception>
 #include <format>
 #include <iostream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -89,10 +92,10 @@ struct Samples
     double median = 0, p10 = 0, p90 = 0; // microseconds per launch
 };
 
-Samples measure(bench::Workload &workload, Stream &stream, double seconds)
+Samples measure(bench::Workload &workload, RowClass rowClass, Stream &stream, double seconds)
 {
     CudaQueue &queue = stream.cuda();
-    const int launches = std::max(workload.turns(), 8);
+    const int launches = std::max(workload.turns(), rowClass == RowClass::Decode ? 8 : 2);
     workload.enqueue(0); // loads the module
     const DeviceGraph graph(queue, [&] {
         for (int turn = 0; turn < launches; ++turn)
@@ -133,14 +136,19 @@ void run(const Options &options)
         ? std::min(options.multiprocessors, search.device->multiprocessors)
         : search.device->multiprocessors;
     double ceiling = 0;
+    double multiplyCeiling = 0;
     if (!options.once) {
         DeviceMemory memory(std::size_t { 1 } << 30);
         bench::fillRandom(memory, 1, stream.cuda());
         ceiling = bench::readBandwidth(memory, stream.cuda());
+        multiplyCeiling = bench::multiplyRate(stream.cuda());
     }
     std::cout << "commit,device,driver,sms,class,case,in,out,rate,rows,distinct,packed_bytes,bytes,"
-                 "flops,median_us,p10_us,p90_us,packed_gbs,read_gbs,fraction,tflops\n";
-    for (const KernelCase &c : bench::decodeCases()) {
+                 "flops,median_us,p10_us,p90_us,packed_gbs,read_gbs,fraction,tflops,mma_tflops,"
+                 "mma_fraction\n";
+    std::vector<KernelCase> cases = bench::decodeCases();
+    std::ranges::move(bench::prefillCases(), std::back_inserter(cases));
+    for (const KernelCase &c : cases) {
         if (!isWanted(c, options))
             continue;
         const auto workload = c.prepare(stream);
@@ -149,15 +157,17 @@ void run(const Options &options)
             synchronize(stream.cuda());
             continue;
         }
-        const Samples samples = measure(*workload, stream, options.seconds);
+        const Samples samples = measure(*workload, c.rowClass, stream, options.seconds);
         const double rate = c.packedBytes / samples.median * 1e-3;
+        const double tflops = c.flops / samples.median * 1e-6;
         std::cout << std::format(
             "{},{},{},{},{},{},{},{},{},{},{},{:.0f},{:.0f},{:.0f},{:.2f},{:.2f},{:.2f},{:.1f},"
-            "{:.1f},{:.3f},{:.2f}\n",
+            "{:.1f},{:.3f},{:.2f},{:.1f},{:.3f}\n",
             options.commit, search.device->name, options.driver, multiprocessors,
             c.rowClass == RowClass::Decode ? "decode" : "prefill", c.name, c.in, c.out, c.rate,
             c.rows, c.distinctExperts, c.packedBytes, c.bytes, c.flops, samples.median, samples.p10,
-            samples.p90, rate, ceiling, rate / ceiling, c.flops / samples.median * 1e-6)
+            samples.p90, rate, ceiling, rate / ceiling, tflops, multiplyCeiling,
+            tflops / multiplyCeiling)
                   << std::flush;
     }
 }

@@ -44,5 +44,6 @@ struct KernelCase
 
 // Every EXL3 shape and rate of GLM-5.3-Flash.
 std::vector<KernelCase> decodeCases();
+std::vector<KernelCase> prefillCases();
 
 } // namespace firesteel::bench

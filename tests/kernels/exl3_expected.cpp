@@ -2,6 +2,7 @@
 #include "tests/kernels/exl3_expected.h"
 
 #include "kernels/exl3/exl3_codec.h"
+#include "tests/support/golden.h"
 
 #include <algorithm>
 #include <array>
@@ -152,6 +153,8 @@ Exl3ExpertsResult exl3ExpertsExpected(std::span<const Exl3HostExpert> experts,
 }
 
 double halfRoundings(double count) { return kHalfRoundoff * std::sqrt(count / 3); }
+
+double truncationTolerance(double length) { return 8 * kUnitRoundoff * length / 32; }
 
 double relativeDifference(std::span<const float> actual, std::span<const double> expected)
 {

@@ -43,6 +43,13 @@ inline constexpr double kHalfRoundoff = 0x1p-11;
 // what is rounded: each is uniform over +-u at worst.
 double halfRoundings(double count);
 
+// What truncation may add to chainTolerance() when tensor cores sum `length` products. A product of
+// m16n8k16 adds 16 of them to the sum and cuts it to float32 towards zero (Fasi, Higham, Mikaitis
+// and Pranesh 2021): by u of its size on average, always the same way. Over length / 16 steps,
+// while the sum grows to its final size, that is length / 32 times u of the result, here of one
+// that is eight standard deviations large.
+double truncationTolerance(double length);
+
 // The largest difference, and the root mean square of all, relative to the expected root mean
 // square. NaN where a value is NaN.
 double relativeDifference(std::span<const float> actual, std::span<const double> expected);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "tests/bench/kernel_cases.h"
+
 #include "kernels/exl3/exl3.h"
 #include "tests/bench/device_probe.h"
-#include "tests/bench/kernel_cases.h"
 #include "tests/support/random_values.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <string_view>
 
 namespace firesteel::bench {
 
@@ -16,8 +18,12 @@ using namespace kernels;
 
 namespace {
 
-// Rotated past any L2 cache (60 MB on an H200, 24 MB on a GB10).
-constexpr std::size_t kWorkingSet = std::size_t { 512 } << 20;
+// Decode: rotated past any L2 cache (60 MB on an H200, 24 MB on a GB10). Prefill is bound by
+// arithmetic and takes its activations through the cache.
+constexpr std::size_t workingSet(RowClass rowClass)
+{
+    return std::size_t { rowClass == RowClass::Decode ? 512U : 64U } << 20;
+}
 
 struct LinearShape
 {
@@ -48,6 +54,8 @@ constexpr Exl3MoeShape kMoe { .hidden = 4096,
                               .downRate = 2,
                               .codebook = Exl3Codebook::Mul1 };
 constexpr std::int64_t kMoeRows[] = { 1, 2, 4, 6, 8, 24, 64 };
+constexpr std::int64_t kPrefillRows[] = { 64, 256, 512, 1024, 2048, 4096, 8192 };
+constexpr std::int64_t kMaxHeadRows = 512; // logits of long prompts are not wanted
 
 std::uint16_t halfOf(float value) // a normal F16, truncated: only its size matters here
 {
@@ -78,8 +86,8 @@ public:
         , m_shape(shape)
         , m_rows(rows)
         , m_class(rowClass)
-        , m_copies(
-              static_cast<int>(std::max<std::size_t>(2, kWorkingSet / exl3TrellisBytes(shape))))
+        , m_copies(static_cast<int>(
+              std::max<std::size_t>(2, workingSet(rowClass) / exl3TrellisBytes(shape))))
         , m_trellises(exl3TrellisBytes(shape) * static_cast<std::size_t>(m_copies))
         , m_y(static_cast<std::size_t>(rows * shape.out) * sizeof(float))
         , m_scratch(exl3LinearScratchBytes(shape, rows, rowClass))
@@ -252,16 +260,22 @@ KernelCase expertsCase(const char *name, std::int64_t rows, std::int64_t distinc
              } };
 }
 
+// Distinct experts that rows choose on average when they choose independently.
+double independentExperts(std::int64_t rows)
+{
+    const auto perToken = static_cast<double>(kMoe.expertsPerToken);
+    const auto experts = static_cast<double>(kMoe.experts);
+    return experts * (1 - std::pow(1 - perToken / experts, static_cast<double>(rows)));
+}
+
 } // namespace
 
 std::vector<KernelCase> decodeCases()
 {
     std::vector<KernelCase> cases;
     const auto perToken = static_cast<double>(kMoe.expertsPerToken);
-    const auto experts = static_cast<double>(kMoe.experts);
     for (const std::int64_t rows : kMoeRows) {
-        const double independent
-            = experts * (1 - std::pow(1 - perToken / experts, static_cast<double>(rows)));
+        const double independent = independentExperts(rows);
         cases.push_back(
             expertsCase("experts.independent", rows, std::llround(independent), RowClass::Decode));
         // Neighbouring rows of a text choose 0.6 of the further experts that independent ones
@@ -274,6 +288,19 @@ std::vector<KernelCase> decodeCases()
     for (const LinearShape &shape : kLinears)
         for (const std::int64_t rows : kLinearRows)
             cases.push_back(linearCase(shape, rows, RowClass::Decode));
+    return cases;
+}
+
+std::vector<KernelCase> prefillCases()
+{
+    std::vector<KernelCase> cases;
+    for (const std::int64_t rows : kPrefillRows) {
+        cases.push_back(expertsCase("experts.independent", rows,
+                                    std::llround(independentExperts(rows)), RowClass::Prefill));
+        for (const LinearShape &shape : kLinears)
+            if (rows <= kMaxHeadRows || std::string_view(shape.name) != "lm_head")
+                cases.push_back(linearCase(shape, rows, RowClass::Prefill));
+    }
     return cases;
 }
 
