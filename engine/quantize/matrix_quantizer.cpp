@@ -178,11 +178,12 @@ void chooseScales(std::span<Work> works, int rate, Exl3Codebook codebook, TileSe
         const std::size_t count
             = std::min(w.tiles(), std::clamp(w.tiles() / kSamplePart, kLeastSample, kMostSample));
         counts.push_back(count);
+        const std::size_t width = std::max<std::size_t>(1, w.rowTiles());
         for (std::size_t i = 0; i < count; ++i) {
             // Evenly over the tiles, which follow each other along rows.
             const std::size_t tile = i * w.tiles() / count + i % 7 % (w.tiles() / count);
-            const std::size_t at = tile / w.rowTiles() * kExl3Tile * static_cast<std::size_t>(w.out)
-                + tile % w.rowTiles() * kExl3Tile;
+            const std::size_t at = tile / width * kExl3Tile * static_cast<std::size_t>(w.out)
+                + tile % width * kExl3Tile;
             samples.resize(samples.size() + kExl3TileSize);
             gatherTile(&*(samples.end() - kExl3TileSize), m.data() + at, w.out);
         }

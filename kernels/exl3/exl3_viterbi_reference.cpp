@@ -36,10 +36,7 @@ template <int kRate> struct Layout
     static constexpr int kRun = 1 << (16 - 2 * kRate);
     static constexpr int kPadding = kRun >= 64 ? 16 : 0;
     static constexpr int kCosts = kNodes + kChoices * kPadding;
-    static constexpr std::size_t at(int node)
-    {
-        return static_cast<std::size_t>(node + node / kRun * kPadding);
-    }
+    static constexpr int at(int node) { return node + node / kRun * kPadding; }
 };
 
 constexpr Ints8 kLowerHalf { -1, -1, -1, -1, 0, 0, 0, 0 };
@@ -84,7 +81,7 @@ FIRESTEEL_INLINE void step(float *after, const float *before, std::uint8_t *trac
             for (int i = 0; i < kVectors; ++i) {
                 const Vec8 d = load8(value + 8 * i) - target;
                 const Vec8 cost = costsBefore<kRate>(before, k, node + 8 * i) + d * d;
-                const Ints8 key = bitsAs<Ints8>((bitsAs<Bits8>(cost) & keep) | choice);
+                const auto key = bitsAs<Ints8>((bitsAs<Bits8>(cost) & keep) | choice);
                 best[i] = key < best[i] ? key : best[i];
             }
             choice += 1;

@@ -119,8 +119,12 @@ CliRun runCli(const CliCall &call)
             if (const int signal = call.onOutput ? call.onOutput(run.output) : 0; signal != 0)
                 kill(child, signal);
         }
-        if (streams[1].revents != 0 && !readSome(error.ends[0], run.error))
-            error.closeEnd(0);
+        if (streams[1].revents != 0) {
+            if (!readSome(error.ends[0], run.error))
+                error.closeEnd(0);
+            if (const int signal = call.onError ? call.onError(run.error) : 0; signal != 0)
+                kill(child, signal);
+        }
     }
     int status = 0;
     waitpid(child, &status, 0);

@@ -23,6 +23,8 @@ struct CliCall
     std::string input;
     // Called with everything standard output has given so far; returns a signal to send now, or 0.
     std::function<int(const std::string &output)> onOutput;
+    // The same for standard error.
+    std::function<int(const std::string &error)> onError = {};
     bool closesOutput = false; // the reader of standard output leaves after its first bytes
 };
 
