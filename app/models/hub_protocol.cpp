@@ -174,7 +174,7 @@ ModelResult<HubTreePage> parseHubTree(const QByteArray &body, const QByteArray &
         return problem(Kind::BadAnswer, u"the file list: an array is expected"_s);
     HubTreePage page;
     QSet<QString> paths;
-    for (const QJsonValue &value : document.array()) {
+    for (const auto &value : document.array()) {
         const QJsonObject entry = value.toObject();
         if (entry.value("type"_L1).toString() == "directory"_L1)
             continue;

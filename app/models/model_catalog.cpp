@@ -123,7 +123,7 @@ ModelResult<CatalogModel> readModel(const QJsonObject &object, int index)
     model.role = role == "drafter"_L1 ? ModelRole::Drafter : ModelRole::Target;
     if (!reader.fault().isEmpty())
         return problem(Kind::BadAnswer, reader.fault());
-    for (const QJsonValue &value : object.value("weights"_L1).toArray()) {
+    for (const auto &value : object.value("weights"_L1).toArray()) {
         const QJsonObject file = value.toObject();
         Reader fields(file, where + u".weights"_s);
         model.weights.push_back({ fields.string("path"_L1), fields.size("size"_L1),
@@ -131,7 +131,7 @@ ModelResult<CatalogModel> readModel(const QJsonObject &object, int index)
         if (!fields.fault().isEmpty())
             return problem(Kind::BadAnswer, fields.fault());
     }
-    for (const QJsonValue &value : object.value("otherWeights"_L1).toArray()) {
+    for (const auto &value : object.value("otherWeights"_L1).toArray()) {
         const QJsonObject file = value.toObject();
         Reader fields(file, where + u".otherWeights"_s);
         model.otherWeights.push_back({ fields.hex("revision"_L1, 40), fields.string("path"_L1),
@@ -167,14 +167,14 @@ ModelResult<ModelCatalog> ModelCatalog::parse(const QByteArray &json, const Text
         return problem(Kind::BadAnswer, u"version: 1 is expected"_s);
     ModelCatalog catalog;
     int index = 0;
-    for (const QJsonValue &value : root.value("licenses"_L1).toArray()) {
+    for (const auto &value : root.value("licenses"_L1).toArray()) {
         auto license = readLicense(value.toObject(), index++, readText);
         if (!license)
             return std::unexpected(license.error());
         catalog.m_licenses.push_back(std::move(*license));
     }
     index = 0;
-    for (const QJsonValue &value : root.value("models"_L1).toArray()) {
+    for (const auto &value : root.value("models"_L1).toArray()) {
         auto model = readModel(value.toObject(), index++);
         if (!model)
             return std::unexpected(model.error());

@@ -163,8 +163,8 @@ StoreResult<void> acceptLicense(const QSqlDatabase &sql, const Consent &consent)
                         " text_sha256, text_source, app_version, accepted)"
                         " VALUES (?, ?, ?, ?, ?, ?, ?)"_s,
                         { consent.repository, consent.revision, consent.licenseId,
-                          QString::fromLatin1(consent.textSha256), consent.textSource,
-                          consent.appVersion, consent.accepted.toMSecsSinceEpoch() }));
+                          QString::fromLatin1(consent.textSha256), notNull(consent.textSource),
+                          notNull(consent.appVersion), consent.accepted.toMSecsSinceEpoch() }));
 }
 
 StoreResult<void> withdrawLicense(const QSqlDatabase &sql, const QString &repository,
