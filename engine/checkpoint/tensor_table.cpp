@@ -15,13 +15,11 @@ namespace {
 constexpr std::string_view kWeight = ".weight";
 
 // Bits per weight in the published pack of 2.05 bits.
-enum PackRate : int {
-    kPlain = 0,
-    kExpertRate = 2,
-    kDenseRate = 3,
-    kAttentionRate = 4,
-    kHeadRate = 5
-};
+constexpr int kPlain = 0;
+constexpr int kExpertRate = 2;
+constexpr int kDenseRate = 3;
+constexpr int kAttentionRate = 4;
+constexpr int kHeadRate = 5;
 
 // Whether a layer has the modules of the pack's layout.
 class LayoutChoice

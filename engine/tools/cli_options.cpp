@@ -175,7 +175,7 @@ constexpr Option kOptions[] = {
     { "--out", "DIR", kSynth | kQuantize,
       "the folder to write, absent or empty; q: or what a stopped run left, to go on with",
       setPath<&CliOptions::out> },
-    { "--layers", "N", kSynth, "the first N layers only, without the MTP layer",
+    { "--layers", "N", kSynth, "the first N layers only (4 or more), without the MTP layer",
       setNumber<&CliOptions::layers> },
     { "--headers-only", "", kSynth, "sparse files of full length without data",
       [](CliOptions &o, std::string_view) {

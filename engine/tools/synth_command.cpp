@@ -26,9 +26,11 @@ Result<SynthOptions> synthOptions(const CliOptions &options)
                     std::format("--shape: '{}' is unknown; glm-5.3-flash and glimmer are known",
                                 options.shapeName));
     if (options.layers) {
-        if (*options.layers < 1 || *options.layers > shape->layerCount)
+        if (*options.layers < kLeastLayers || *options.layers > shape->layerCount)
             return fail(ErrorCode::BadRequest,
-                        std::format("--layers: {} has 1 to {} layers", options.shapeName,
+                        std::format("--layers: {} layers are too few or too many for {}; {} to {} "
+                                    "are possible",
+                                    *options.layers, options.shapeName, kLeastLayers,
                                     shape->layerCount));
         shape = firstLayers(std::move(*shape), *options.layers);
     }

@@ -17,7 +17,10 @@ ModelShape glimmerShape();
 // "glm-5.3-flash" or "glimmer"; nothing for another name.
 std::optional<ModelShape> namedShape(std::string_view name);
 
-// Its first layers, without the MTP layers. `layers`: 1 to shape.layerCount.
+// Fewer layers have none with MLA, and no such model is loaded.
+inline constexpr int kLeastLayers = 4;
+
+// Its first layers, without the MTP layers. `layers`: kLeastLayers to shape.layerCount.
 ModelShape firstLayers(ModelShape shape, int layers);
 
 } // namespace firesteel::engine

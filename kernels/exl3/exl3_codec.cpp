@@ -109,7 +109,7 @@ void exl3PackTile(std::uint16_t *tile, std::span<const std::uint16_t, kExl3TileS
 {
     std::uint64_t window = 0; // its low `filled` bits are not written yet
     int filled = 0;
-    std::uint32_t mask = (1U << static_cast<unsigned>(rate)) - 1;
+    const std::uint32_t mask = (1U << static_cast<unsigned>(rate)) - 1;
     for (const std::uint16_t state : states) {
         window = window << static_cast<unsigned>(rate) | (state & mask);
         filled += rate;

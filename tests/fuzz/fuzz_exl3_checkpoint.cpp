@@ -33,7 +33,9 @@ public:
             throw std::runtime_error("no temporary folder");
         m_path = name;
         std::ofstream(m_path / "config.json")
-            << modelConfigJson(firstLayers(glimmerShape(), 1), PackFacts { .bits = 3 });
+            << modelConfigJson(firstLayers(glimmerShape(), kLeastLayers), PackFacts { .bits = 3 });
+        if (const auto config = readModelConfig(m_path / "config.json"); !config)
+            throw std::runtime_error(config.error().message); // nothing else would be reached
     }
     ModelFolder(const ModelFolder &) = delete;
     ModelFolder &operator=(const ModelFolder &) = delete;

@@ -314,3 +314,31 @@ TEST_CASE("inspect describes the model")
     CHECK(json.status == 0);
     CHECK(nlohmann::json::parse(json.output).is_object());
 }
+
+TEST_CASE(
+    "synth writes a model that inspect finds complete, and says what is wrong with its options")
+{
+    checkUsageError({ "synth" }, "synth needs --shape NAME and --out DIR");
+    checkUsageError({ "synth", "--shape", "glimmer" }, "synth needs");
+    checkUsageError({ "synth", "--shape", "gpt", "--out", "x" }, "--shape: 'gpt' is unknown");
+    checkUsageError({ "synth", "--shape", "glimmer", "--out", "x", "--layers", "3" },
+                    "--layers: 3 layers are too few or too many for glimmer; 4 to 8 are possible");
+    checkUsageError({ "generate", "--prompt", "x", "--headers-only" }, "'--headers-only'");
+
+    const test::TemporaryFolder folder;
+    const std::string out = (folder.path() / "pack").string();
+    const CliRun written = runCli({ .arguments = { "synth", "--shape", "glimmer", "--out", out,
+                                                   "--layers", "4", "--headers-only" },
+                                    .input = {},
+                                    .onOutput = {} });
+    CHECK(written.status == 0);
+    CHECK(written.error.empty()); // progress goes to terminals only
+    CHECK(isOneLine(written.output));
+    CHECK(written.output.starts_with(out + ": "));
+    const CliRun inspected
+        = runCli({ .arguments = { "inspect", "--model", out }, .input = {}, .onOutput = {} });
+    CHECK(inspected.status == 0);
+    CHECK(inspected.output.find("EXL3") != std::string::npos);
+    checkUsageError({ "synth", "--shape", "glimmer", "--out", out },
+                    "is there already and not an empty folder");
+}

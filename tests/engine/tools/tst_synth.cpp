@@ -75,7 +75,7 @@ TEST_CASE("the shapes known by name are those of the published configs")
 TEST_CASE("a written config is read as the same shape, without unknown fields")
 {
     for (const ModelShape &shape :
-         { glmFlashShape(), glimmerShape(), firstLayers(glmFlashShape(), 4) })
+         { glmFlashShape(), glimmerShape(), firstLayers(glmFlashShape(), kLeastLayers) })
         for (const bool exl3 : { false, true }) {
             const std::string text = modelConfigJson(
                 shape,
