@@ -72,7 +72,7 @@ TEST_CASE("means and the percentile over positions")
     CHECK(result.topOne == 201.0 / 202);
 }
 
-TEST_CASE("far apart, nothing overflows; without positions everything is zero")
+TEST_CASE("far apart, nothing overflows, without positions everything is zero")
 {
     CHECK(AgreementMeter().result().positions == 0);
     CHECK(AgreementMeter().result().modelPerplexity == 0);

@@ -327,7 +327,7 @@ TEST_CASE("another architecture: every matrix, without a forward pass")
     CHECK(config.at("quantization_config").at("bits") == 2);
 }
 
-TEST_CASE("calibration sees every linear layer; layers with one input share its Hessian")
+TEST_CASE("calibration sees every linear layer, layers with one input share its Hessian")
 {
     const test::TemporaryFolder folder;
     test::writeTinyCheckpoint(folder.path(), { .shape = smallShape() });

@@ -81,7 +81,7 @@ TEST_CASE("the mean of x x^T, in any pieces, on any threads")
     CHECK(more[1] == plain[1]);
 }
 
-TEST_CASE("rows that are not finite are left out; nothing seen says nothing")
+TEST_CASE("rows that are not finite are left out, nothing seen says nothing")
 {
     kernels::ThreadPool pool(1);
     Hessian hessian(kSize);
@@ -139,7 +139,7 @@ TEST_CASE("L is unit lower triangular in blocks, and L^-1 H L^-T has blocks on t
     CHECK(off <= kSize * kSize * 0x1p-24 * largest);
 }
 
-TEST_CASE("a matrix that is not positive definite is damped; one that cannot be is an error")
+TEST_CASE("a matrix that is not positive definite is damped, one that cannot be is an error")
 {
     kernels::ThreadPool pool(1);
     std::vector<double> h(kSize * kSize);

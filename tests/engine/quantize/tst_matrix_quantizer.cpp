@@ -170,7 +170,7 @@ TEST_CASE("feedback pays on correlated inputs")
     CHECK(guided.proxyError < 0.5 * blind.proxy);
 }
 
-TEST_CASE("grouping and threads change nothing; names change the signs")
+TEST_CASE("grouping and threads change nothing, names change the signs")
 {
     const std::vector<float> first = randomMatrix(kBlock, kBlock, 1);
     const std::vector<float> second = randomMatrix(2 * kBlock, kBlock, 2);

@@ -63,7 +63,7 @@ private:
 
 } // namespace
 
-TEST_CASE("quantize reports what it made; killed at once it goes on to the same files")
+TEST_CASE("quantize reports what it made, killed at once it goes on to the same files")
 {
     const Matrices matrices;
     const CliRun whole = run(matrices.command("whole"));
