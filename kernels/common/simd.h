@@ -41,10 +41,7 @@ FIRESTEEL_INLINE Vec8 splat(float value)
     return bitsAs<Vec8>(Bits8 {} | __builtin_bit_cast(std::uint32_t, value));
 }
 
-FIRESTEEL_INLINE Bits8 splatBits(std::uint32_t bits)
-{
-    return Bits8 {} | bits;
-}
+FIRESTEEL_INLINE Bits8 splatBits(std::uint32_t bits) { return Bits8 {} | bits; }
 
 FIRESTEEL_INLINE Vec8 load8(const float *p)
 {
