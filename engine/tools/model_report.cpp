@@ -114,6 +114,7 @@ public:
     std::vector<std::string> lines() const
     {
         std::vector<std::string> result;
+        result.reserve(m_groups.size());
         for (const auto &[key, group] : m_groups)
             result.push_back(
                 std::format("{}: {}", filledPattern(key.first, group.numbers), key.second));

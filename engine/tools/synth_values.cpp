@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <numbers>
 
 namespace firesteel::engine {
 
@@ -101,7 +102,8 @@ float SyntheticTensor::valueAt(std::uint64_t index) const
     std::int32_t sum = -4 * 32768 + 2;
     for (unsigned i = 0; i < 4; ++i)
         sum += static_cast<std::int32_t>(bits >> 16U * i & 0xFFFFU);
-    return m_values.mean + m_values.spread * static_cast<float>(sum) * (1.7320508F / 65536.0F);
+    return m_values.mean
+        + m_values.spread * static_cast<float>(sum) * (std::numbers::sqrt3_v<float> / 65536.0F);
 }
 
 void SyntheticTensor::fill(std::span<std::byte> bytes, std::uint64_t first) const

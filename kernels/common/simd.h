@@ -76,7 +76,7 @@ FIRESTEEL_INLINE Vec8 load8F16(const std::uint16_t *p)
 // To the nearest F16, ties to even; NaN becomes a quiet one.
 FIRESTEEL_INLINE Half8 roundToF16(Vec8 value)
 {
-    const Bits8 bits = bitsAs<Bits8>(value);
+    const auto bits = bitsAs<Bits8>(value);
     const Bits8 sign = bits >> 16 & 0x8000U;
     const Bits8 magnitude = bits & 0x7FFFFFFFU;
     // Below 2^-14 an F16 is a multiple of 2^-24, which is what adding 1/2 rounds to.

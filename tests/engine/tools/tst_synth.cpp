@@ -159,9 +159,9 @@ TEST_CASE("a synthetic Glimmer is the same for any number of threads, loads and 
     for (const std::uint64_t decodeBudget : { UINT64_MAX, std::uint64_t { 0 } }) {
         LoadedModel m(folder.path() / "a", 2, decodeBudget);
         SequenceState sequence = m.model->newSequence(256);
-        std::vector<std::int32_t> tokens;
-        for (std::int32_t i = 0; i < 100; ++i)
-            tokens.push_back(i * 53 % 6084);
+        std::vector<std::int32_t> tokens(100);
+        for (std::size_t i = 0; i < tokens.size(); ++i)
+            tokens[i] = static_cast<std::int32_t>(i * 53 % 6084);
         const std::vector<float> logits = m.prefill(sequence, tokens);
         double squares = 0;
         for (const float logit : logits)
