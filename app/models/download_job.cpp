@@ -41,13 +41,13 @@ QString partPath(const QString &target) { return target + u".part"_s; }
 } // namespace
 
 DownloadJob::DownloadJob(HubClient &client, const ModelCatalog &catalog, Setup setup,
-                         const CatalogModel &model, DownloadRow row, std::optional<Consent> consent,
+                         CatalogModel model, DownloadRow row, std::optional<Consent> consent,
                          QObject *parent)
     : QObject(parent)
     , m_client(client)
     , m_catalog(catalog)
     , m_setup(std::move(setup))
-    , m_model(model)
+    , m_model(std::move(model))
     , m_row(std::move(row))
     , m_consent(std::move(consent))
 {

@@ -45,9 +45,8 @@ public:
         QString cacheFolder; // of other programs; empty: none
     };
 
-    DownloadJob(HubClient &client, const ModelCatalog &catalog, Setup setup,
-                const CatalogModel &model, DownloadRow row, std::optional<Consent> consent,
-                QObject *parent = nullptr);
+    DownloadJob(HubClient &client, const ModelCatalog &catalog, Setup setup, CatalogModel model,
+                DownloadRow row, std::optional<Consent> consent, QObject *parent = nullptr);
     ~DownloadJob() override;
 
     void start();

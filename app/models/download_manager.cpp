@@ -148,15 +148,13 @@ void DownloadManager::inquire(const QString &repository, const QString &revision
         }
     };
     connect(inquiry.get(), &TermsInquiry::answered, this, [this, end](const LicenseTerms &terms) {
-        const LicenseTerms copy = terms;
-        end();
-        Q_EMIT termsAnswered(copy);
+        end(); // the sender lives until its signal has returned
+        Q_EMIT termsAnswered(terms);
     });
     connect(inquiry.get(), &TermsInquiry::failed, this,
             [this, end, repository, revision](const ModelProblem &problem) {
-                const ModelProblem copy = problem;
                 end();
-                Q_EMIT termsFailed(repository, revision, copy);
+                Q_EMIT termsFailed(repository, revision, problem);
             });
     m_inquiries.emplace(key, std::move(inquiry));
 }

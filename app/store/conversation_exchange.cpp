@@ -194,6 +194,7 @@ public:
                                          m_result.conversations + m_result.alreadyHere)
                                    .arg(where.section(u" - "_s, 0, 0)));
         } catch (const Stop &) {
+            return std::unexpected(*m_error); // what stopped the parser
         }
         if (m_error)
             return std::unexpected(*m_error);

@@ -43,7 +43,7 @@ std::optional<std::vector<std::int32_t>> tokensFrom(const QJsonValue &json)
     if (!json.isArray())
         return std::nullopt;
     std::vector<std::int32_t> tokens;
-    for (const QJsonValue &value : json.toArray()) {
+    for (const auto &value : json.toArray()) {
         const int token = value.toInt(-1);
         if (token < 0)
             return std::nullopt; // ids with a hole would be another text
@@ -156,7 +156,7 @@ std::expected<StoredConversation, QString> conversationFrom(const QJsonObject &j
     summary.updated = json["updated"_L1].toInteger(summary.created);
     conversation.record.currentMessage = idFrom(json["currentMessage"_L1]);
     conversation.record.settings = json["settings"_L1].toObject();
-    for (const QJsonValue &value : json["messages"_L1].toArray())
+    for (const auto &value : json["messages"_L1].toArray())
         conversation.messages.push_back(messageFrom(value.toObject(), summary.id));
     mendIds(conversation);
     return conversation;

@@ -303,6 +303,9 @@ StoreResult<void> Database::begin() const
 StoreResult<void> Database::commit() const { return executeAll(m_connection, { u"COMMIT"_s }); }
 
 // After some errors SQLite has rolled back itself; then there is nothing to do and this fails.
-void Database::rollBack() const { (void)execute(m_connection, u"ROLLBACK"_s); }
+void Database::rollBack() const
+{
+    [[maybe_unused]] const auto rolledBack = execute(m_connection, u"ROLLBACK"_s);
+}
 
 } // namespace firesteel::app

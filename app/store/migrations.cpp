@@ -126,8 +126,10 @@ StoreResult<void> runStep(const QSqlDatabase &database, const Migration &step)
     if (done)
         done = executeAll(database,
                           { u"PRAGMA user_version = %1"_s.arg(step.version), u"COMMIT"_s });
-    if (!done)
-        (void)execute(database, u"ROLLBACK"_s); // the first error is the one to report
+    if (!done) {
+        // The first error is the one to report.
+        [[maybe_unused]] const auto rolledBack = execute(database, u"ROLLBACK"_s);
+    }
     return done;
 }
 

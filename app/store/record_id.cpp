@@ -17,7 +17,7 @@ constexpr int kCounterBits = 22;
 RecordId newRecordId()
 {
     static std::atomic<RecordId> last = 0;
-    thread_local std::mt19937 random { std::random_device {}() };
+    static thread_local std::mt19937 random { std::random_device {}() };
     const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::system_clock::now().time_since_epoch());
     // Half of the counter's range is left to count up within a millisecond.

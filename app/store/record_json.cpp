@@ -75,7 +75,7 @@ QJsonArray toolCallsJson(std::span<const engine::ToolCall> calls)
 std::vector<engine::ToolCall> toolCallsFrom(const QJsonArray &json)
 {
     std::vector<engine::ToolCall> calls;
-    for (const QJsonValue &value : json) {
+    for (const auto &value : json) {
         const QString name = value["name"_L1].toString();
         if (!name.isEmpty())
             calls.push_back({ value["id"_L1].toString().toStdString(), name.toStdString(),
