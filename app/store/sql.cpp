@@ -21,7 +21,7 @@ enum SqliteCode : unsigned {
     kCorrupt = 11,
     kFull = 13,
     kCantOpen = 14,
-    kNotADatabase = 26,
+    kNotDatabase = 26,
 };
 constexpr unsigned kPrimaryMask = 0xFF;
 
@@ -40,7 +40,7 @@ StoreErrorCode codeOf(const QSqlError &error)
     case kPerm:
         return StoreErrorCode::ReadOnly;
     case kCorrupt:
-    case kNotADatabase:
+    case kNotDatabase:
         return StoreErrorCode::Damaged;
     case kCantOpen:
         return StoreErrorCode::Unavailable;
