@@ -12,16 +12,16 @@ using namespace Qt::Literals::StringLiterals;
 // Primary result codes of SQLite (sqlite.org/rescode.html); extended ones keep them in the low
 // byte.
 enum SqliteCode : unsigned {
-    kPerm = 3,
-    kBusy = 5,
-    kLocked = 6,
-    kNoMemory = 7,
-    kReadOnly = 8,
-    kIoError = 10,
-    kCorrupt = 11,
-    kFull = 13,
-    kCantOpen = 14,
-    kNotDatabase = 26,
+    Perm = 3,
+    Busy = 5,
+    Locked = 6,
+    NoMemory = 7,
+    ReadOnly = 8,
+    IoError = 10,
+    Corrupt = 11,
+    Full = 13,
+    CantOpen = 14,
+    NotDatabase = 26,
 };
 constexpr unsigned kPrimaryMask = 0xFF;
 
@@ -30,19 +30,19 @@ StoreErrorCode codeOf(const QSqlError &error)
     if (error.type() == QSqlError::ConnectionError && error.nativeErrorCode().isEmpty())
         return StoreErrorCode::Unavailable;
     switch (error.nativeErrorCode().toUInt() & kPrimaryMask) {
-    case kFull:
-    case kIoError:
-    case kBusy:
-    case kLocked:
-    case kNoMemory:
+    case Full:
+    case IoError:
+    case Busy:
+    case Locked:
+    case NoMemory:
         return StoreErrorCode::Full;
-    case kReadOnly:
-    case kPerm:
+    case ReadOnly:
+    case Perm:
         return StoreErrorCode::ReadOnly;
-    case kCorrupt:
-    case kNotDatabase:
+    case Corrupt:
+    case NotDatabase:
         return StoreErrorCode::Damaged;
-    case kCantOpen:
+    case CantOpen:
         return StoreErrorCode::Unavailable;
     default:
         return StoreErrorCode::Refused;
