@@ -42,11 +42,13 @@ QStringList columnsOf(const QSqlDatabase &database, const QString &table)
 {
     QStringList names;
     auto query = execute(database, u"SELECT name FROM pragma_table_info(?)"_s, { table });
-    if (query)
-        (void)forEachRow(*query, [&names](const QSqlQuery &row) {
+    if (query) {
+        // A damaged file gives what it can.
+        [[maybe_unused]] const auto all = forEachRow(*query, [&names](const QSqlQuery &row) {
             names << row.value(0).toString();
             return true;
         });
+    }
     return names;
 }
 
