@@ -191,10 +191,15 @@ TEST_CASE("a quantized folder is a model with the same tensors in fewer bytes")
 TEST_CASE("a run that stopped goes on to the same bytes, wherever it stopped")
 {
     const Sources sources;
-    REQUIRE(run(sources.options("whole")));
+    const auto optionsFor = [&](const std::string &target) {
+        QuantizeOptions options = sources.options(target);
+        options.hessians = sources.path("hessians.safetensors"); // calibrated once
+        return options;
+    };
+    REQUIRE(run(optionsFor("whole")));
     const auto whole = filesOf(sources.path("whole"));
 
-    const QuantizeOptions options = sources.options("resumed");
+    const QuantizeOptions options = optionsFor("resumed");
     runOneMatrix(options);
     CHECK(fs::exists(sources.path("resumed") / "quantize.journal"));
     const auto report = run(options);
@@ -204,23 +209,23 @@ TEST_CASE("a run that stopped goes on to the same bytes, wherever it stopped")
     CHECK(filesOf(sources.path("resumed")) == whole);
 
     // Killed while a record was being written: any part of it may be there.
-    for (const std::uintmax_t lost : { 1U, 1000U, 4000U }) {
+    for (const std::uintmax_t lost : { 1U, 4000U }) {
         CAPTURE(lost);
         const std::string target = "torn" + std::to_string(lost);
-        runOneMatrix(sources.options(target));
+        runOneMatrix(optionsFor(target));
         const fs::path journal = sources.path(target) / "quantize.journal";
         fs::resize_file(journal, fs::file_size(journal) - lost);
-        const auto torn = run(sources.options(target));
+        const auto torn = run(optionsFor(target));
         REQUIRE(torn);
         CHECK(filesOf(sources.path(target)) == whole);
     }
     // A byte of a record that is not what was written.
-    runOneMatrix(sources.options("flipped"));
+    runOneMatrix(optionsFor("flipped"));
     const fs::path journal = sources.path("flipped") / "quantize.journal";
     std::string bytes = test::readFile(journal);
     bytes[bytes.size() - 100] = static_cast<char>(bytes[bytes.size() - 100] ^ 1);
     test::writeFile(journal, bytes);
-    REQUIRE(run(sources.options("flipped")));
+    REQUIRE(run(optionsFor("flipped")));
     CHECK(filesOf(sources.path("flipped")) == whole);
 }
 
