@@ -41,6 +41,7 @@ std::vector<OutputTensor> outputTensors(const QuantizePlan &plan, Exl3Codebook c
 {
     constexpr std::int64_t kTile = kernels::kExl3Tile;
     std::vector<OutputTensor> tensors;
+    tensors.reserve(plan.copies.size());
     for (const PlannedCopy &copy : plan.copies)
         tensors.push_back({ { copy.name, copy.entry->type, copy.entry->shape },
                             Part::Copy,

@@ -17,7 +17,8 @@
 //           430 a step for 64 states; 61 to 65 KiB of shared memory, one block an SM)
 // Measured  GB10: not measured
 //           H200: 1,056 tiles at rate 4 in 8.3 ms, 126,788 tiles/s (rates 2..6: 108,000 to 131,000;
-//           docs/bench/h200/viterbi.csv): 85 % of the issue slots of 132 SMs, if they ran at 1.98 GHz
+//           docs/bench/h200/viterbi.csv): 85 % of the issue slots of 132 SMs at 1.98 GHz, which
+//           was not read during the run
 #include "kernels/common/cuda_queue.cuh"
 #include "kernels/exl3/exl3_codec.cuh"
 #include "kernels/exl3/exl3_codec.h"

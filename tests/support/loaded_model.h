@@ -38,7 +38,8 @@ struct LoadedModel
                                const engine::LayerObserver &observer = {});
 };
 
-// Glimmer's BF16 weights, loaded once per process; null after reporting a skip when FIRESTEEL_MODEL is not set.
+// Glimmer's BF16 weights, loaded once per process; null after reporting a skip when
+// FIRESTEEL_MODEL is not set.
 LoadedModel *trainedModel();
 
 // The quantised Glimmer that comes with the program, loaded once per process.
