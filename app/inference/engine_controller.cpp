@@ -19,15 +19,17 @@ constexpr int kWorkers = 2;
 
 QString textOf(const engine::Error &error) { return QString::fromStdString(error.message); }
 
-void join(std::vector<GenerationUpdate::Piece> &pieces, bool isThinking, std::string &&text,
-          int tokens)
+template <typename Delta>
+void join(std::vector<GenerationUpdate::Piece> &pieces, bool isThinking, Delta &&delta)
 {
     if (!pieces.empty() && pieces.back().isThinking == isThinking) {
-        pieces.back().text += text;
-        pieces.back().tokens += tokens;
+        GenerationUpdate::Piece &last = pieces.back();
+        last.text += delta.text;
+        last.tokens += delta.tokens;
+        last.ids.insert(last.ids.end(), delta.ids.begin(), delta.ids.end());
         return;
     }
-    pieces.push_back({ isThinking, std::move(text), tokens });
+    pieces.push_back({ isThinking, std::move(delta.text), delta.tokens, std::move(delta.ids) });
 }
 
 struct UpdateBuilder
@@ -38,11 +40,11 @@ struct UpdateBuilder
     void operator()(engine::PrefillProgress &event) const { update.prefill = event; }
     void operator()(engine::ThinkingDelta &event) const
     {
-        join(update.pieces, true, std::move(event.text), event.tokens);
+        join(update.pieces, true, std::move(event));
     }
     void operator()(engine::TextDelta &event) const
     {
-        join(update.pieces, false, std::move(event.text), event.tokens);
+        join(update.pieces, false, std::move(event));
     }
     // The window offers the model no tools, so a call can only be a model's mistake: it stays out
     // of the answer.
@@ -67,10 +69,13 @@ void prepareAndSubmit(engine::Engine &engine, const std::vector<engine::Message>
         return report(engine::Finished { engine::FinishReason::Cancelled, {}, {}, {} });
 
     const auto promptTokens = static_cast<int>(prompt->tokens.size());
+    const auto turnBegin = prompt->tokens.begin()
+        + static_cast<std::ptrdiff_t>(std::min(prompt->lastUserTurn, prompt->tokens.size()));
+    Submitted submitted { promptTokens, { turnBegin, prompt->tokens.end() } };
     engine::GenerationRequest request;
     request.prompt = std::move(*prompt);
     request.sampling = sampling;
-    buffer->push(GenerationEntry { token, Submitted { promptTokens } });
+    buffer->push(GenerationEntry { token, std::move(submitted) });
     const auto id
         = engine.submit(std::move(request), [buffer, token](engine::RequestId, const auto &event) {
               buffer->push(GenerationEntry { token, event });
@@ -215,11 +220,13 @@ void EngineController::drain()
         }
         auto &generated = std::get<GenerationEntry>(entry);
         GenerationUpdate &update = updates[generated.token];
-        if (const auto *submitted = std::get_if<Submitted>(&generated.event))
+        if (auto *submitted = std::get_if<Submitted>(&generated.event)) {
             update.promptTokens = submitted->promptTokens;
-        else
+            update.turn = std::move(submitted->turn);
+        } else {
             std::visit(UpdateBuilder { update },
                        std::get<engine::GenerationEvent>(generated.event));
+        }
     }
     for (const auto &[token, update] : updates)
         deliver(token, update);

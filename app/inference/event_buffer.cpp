@@ -16,6 +16,7 @@ bool joinDelta(engine::GenerationEvent &last, const engine::GenerationEvent &nex
         return false;
     into->text += from->text;
     into->tokens += from->tokens;
+    into->ids.insert(into->ids.end(), from->ids.begin(), from->ids.end());
     return true;
 }
 

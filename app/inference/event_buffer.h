@@ -25,6 +25,7 @@ using GenerationToken
 struct Submitted
 {
     int promptTokens = 0;
+    std::vector<std::int32_t> turn; // from the last user's turn on
 };
 
 struct GenerationEntry

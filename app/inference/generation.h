@@ -11,6 +11,7 @@
 #include <QObject>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,9 +27,11 @@ struct GenerationUpdate
         bool isThinking = false;
         std::string text; // whole UTF-8 characters
         int tokens = 0;
+        std::vector<std::int32_t> ids; // of those tokens
     };
 
     std::optional<int> promptTokens;
+    std::vector<std::int32_t> turn; // with promptTokens: the prompt from the last user's turn on
     std::optional<engine::Queued> queued;
     std::optional<engine::PrefillProgress> prefill;
     std::vector<Piece> pieces; // in order, neighbours of one kind joined

@@ -32,12 +32,14 @@ struct ThinkingDelta
 {
     std::string text; // whole UTF-8 characters
     int tokens = 0; // generated since the last delta of either kind
+    std::vector<std::int32_t> ids = {}; // of those tokens
 };
 
 struct TextDelta
 {
     std::string text;
     int tokens = 0;
+    std::vector<std::int32_t> ids = {};
 };
 
 // A complete call; ids are unique within the process.

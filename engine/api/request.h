@@ -4,6 +4,7 @@
 // data; JSON dialects of the HTTP endpoints are translated into these types by app/api.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -86,6 +87,8 @@ struct Prompt
 {
     std::vector<std::int32_t> tokens;
     bool startsInThinking = true; // the output parser begins inside the reasoning block
+    // Where the last user's turn begins in `tokens`, its tag included; their number without one.
+    std::size_t lastUserTurn = 0;
     // Tool name -> parameter name -> JSON schema type, "" where the schema names none: how argument
     // values are read back.
     std::map<std::string, std::map<std::string, std::string>> toolParameterTypes;

@@ -45,6 +45,17 @@ bool endsInThinking(const Tokenizer &tokenizer, std::span<const std::int32_t> to
     return false;
 }
 
+// Where the last turn of a user begins; the number of tokens without one.
+std::size_t lastUserTurn(const Tokenizer &tokenizer, std::span<const std::int32_t> tokens)
+{
+    const auto user = tokenizer.addedTokenId("<|user|>");
+    for (std::size_t i = tokens.size(); user && i-- > 0;) {
+        if (tokens[i] == *user)
+            return i;
+    }
+    return tokens.size();
+}
+
 // The texts of the messages, for prompts that go without the template.
 Result<std::string> joinedText(std::span<const Message> messages)
 {
@@ -100,6 +111,7 @@ Result<Prompt> ModelFacts::prepare(std::span<const Message> messages, std::span<
         prompt.tokens = m_tokenizer.encode(*text);
     }
     prompt.startsInThinking = endsInThinking(m_tokenizer, prompt.tokens);
+    prompt.lastUserTurn = lastUserTurn(m_tokenizer, prompt.tokens);
     prompt.toolParameterTypes = std::move(*types);
     if (auto checked = checkLength(prompt.tokens.size()); !checked)
         return std::unexpected(checked.error());

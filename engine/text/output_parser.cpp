@@ -71,7 +71,7 @@ std::vector<OutputParser::Piece> OutputParser::finish()
 
 void OutputParser::consume(std::int32_t id)
 {
-    ++m_tokensSinceDelta;
+    m_idsSinceDelta.push_back(id);
     if (std::ranges::find(m_options.eosTokenIds, id) != m_options.eosTokenIds.end()) {
         m_status = Status::EndOfTurn;
         return;
@@ -213,7 +213,9 @@ template <typename Delta> void OutputParser::emit(std::string_view text)
     Delta *last = m_pieces.empty() ? nullptr : std::get_if<Delta>(&m_pieces.back());
     Delta &delta = last != nullptr ? *last : std::get<Delta>(m_pieces.emplace_back(Delta {}));
     delta.text += text;
-    delta.tokens += std::exchange(m_tokensSinceDelta, 0);
+    delta.tokens += static_cast<int>(m_idsSinceDelta.size());
+    delta.ids.insert(delta.ids.end(), m_idsSinceDelta.begin(), m_idsSinceDelta.end());
+    m_idsSinceDelta.clear();
 }
 
 void OutputParser::startCall()

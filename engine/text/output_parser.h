@@ -98,7 +98,7 @@ private:
     Utf8Stream m_characters;
     bool m_atStart = true; // of the state: nothing but white space yet
     std::vector<Piece> m_pieces;
-    int m_tokensSinceDelta = 0;
+    std::vector<std::int32_t> m_idsSinceDelta;
     int m_toolCallCount = 0;
     int m_reasoningTokens = 0;
 

@@ -16,7 +16,7 @@ namespace {
 
 GenerationEntry text(app::GenerationToken token, std::string piece)
 {
-    return { token, engine::GenerationEvent { engine::TextDelta { std::move(piece), 1 } } };
+    return { token, engine::GenerationEvent { engine::TextDelta { std::move(piece), 1, { 7 } } } };
 }
 
 } // namespace
@@ -60,6 +60,7 @@ void EventBufferTest::joinsNeighboursOnly()
         std::get<engine::GenerationEvent>(std::get<GenerationEntry>(entries[0]).event));
     QCOMPARE(joined.text, std::string("ab"));
     QCOMPARE(joined.tokens, 2);
+    QCOMPARE(joined.ids, (std::vector<std::int32_t> { 7, 7 }));
 }
 
 void EventBufferTest::losesNothingBetweenThreads()

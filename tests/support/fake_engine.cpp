@@ -2,6 +2,7 @@
 #include "tests/support/fake_engine.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace firesteel::test {
@@ -112,6 +113,7 @@ engine::Result<engine::Prompt> FakeEngine::prepare(std::span<const engine::Messa
     prompt.startsInThinking = options.thinking;
     prompt.tokens.assign(static_cast<std::size_t>(promptTokens), 0);
     prompt.tokens.front() = ++m_lastPrepared;
+    prompt.lastUserTurn = prompt.tokens.size() - 1;
     m_prepared.emplace(m_lastPrepared, std::move(answer));
     return prompt;
 }
@@ -354,9 +356,9 @@ bool FakeEngine::streamText(const Request &request, const std::string &text, boo
             --*m_allowed;
         lock.unlock();
         if (isThinking)
-            request.sink(request.id, engine::ThinkingDelta { std::move(piece), 1 });
+            request.sink(request.id, engine::ThinkingDelta { std::move(piece), 1, { tokens } });
         else
-            request.sink(request.id, engine::TextDelta { std::move(piece), 1 });
+            request.sink(request.id, engine::TextDelta { std::move(piece), 1, { tokens } });
         lock.lock();
         ++m_emitted;
     }
@@ -375,7 +377,8 @@ void FakeEngine::finish(const Request &request, engine::FinishReason reason, int
     finished.timings.timeToFirstTokenSeconds = seconds(firstToken - submitted);
     finished.timings.prefillSeconds = seconds(firstToken - submitted);
     finished.timings.decodeSeconds = seconds(Clock::now() - firstToken);
-    finished.tokens.assign(static_cast<std::size_t>(tokens), 1);
+    finished.tokens.resize(static_cast<std::size_t>(tokens));
+    std::iota(finished.tokens.begin(), finished.tokens.end(), 1);
     lock.unlock();
     request.sink(request.id, finished);
     lock.lock();

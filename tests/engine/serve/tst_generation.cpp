@@ -30,6 +30,7 @@ TEST_CASE("a request reports prefill, deltas and one end, in this order")
     int stage = 0;
     int processed = -1;
     int deltaTokens = 0;
+    std::vector<std::int32_t> ids;
     for (const GenerationEvent &event : log.events()) {
         if (const auto *prefill = std::get_if<PrefillProgress>(&event)) {
             CHECK(stage == 0);
@@ -40,6 +41,7 @@ TEST_CASE("a request reports prefill, deltas and one end, in this order")
             CHECK(processed == 200);
             stage = 1;
             deltaTokens += delta->tokens;
+            ids.insert(ids.end(), delta->ids.begin(), delta->ids.end());
         } else {
             CHECK(std::holds_alternative<Finished>(event));
             stage = 2;
@@ -48,6 +50,7 @@ TEST_CASE("a request reports prefill, deltas and one end, in this order")
     CHECK(stage == 2);
     CHECK(log.endings() == 1);
     CHECK(deltaTokens == 20);
+    CHECK(ids == finished.tokens);
 
     const EngineStats stats = fixture.engine().stats();
     CHECK(stats.state == EngineStats::State::Ready);

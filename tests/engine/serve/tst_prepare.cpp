@@ -28,6 +28,33 @@ TEST_CASE("prepare renders, tokenises and says where the answer begins")
     CHECK(closed->tokens.back() == tokenizer->addedTokenId("</think>"));
 }
 
+TEST_CASE("prepare says where the last user's turn begins")
+{
+    test::EngineFixture fixture;
+    REQUIRE(fixture.load());
+    const auto tokenizer = Tokenizer::load(fixture.folder() / "tokenizer.json");
+    REQUIRE(tokenizer);
+    const std::vector<Message> messages = {
+        Message::text(Role::User, "one"),
+        Message::text(Role::Assistant, "two"),
+        Message::text(Role::User, "three <|user|>"),
+    };
+    const auto prompt = fixture.engine().prepare(messages, {}, {});
+    REQUIRE(prompt);
+    const auto turn = std::span(prompt->tokens).subspan(prompt->lastUserTurn);
+    CHECK(turn.front() == tokenizer->addedTokenId("<|user|>"));
+    CHECK(tokenizer->decode(turn).starts_with("<|user|>"));
+    CHECK(tokenizer->decode(turn).find("three <|user|>") != std::string::npos);
+    CHECK(tokenizer->decode(turn).find("two") == std::string::npos);
+
+    PromptOptions raw;
+    raw.applyTemplate = false;
+    const std::vector<Message> plain = { Message::text(Role::User, "c") };
+    const auto untagged = fixture.engine().prepare(plain, {}, raw);
+    REQUIRE(untagged);
+    CHECK(untagged->lastUserTurn == untagged->tokens.size());
+}
+
 TEST_CASE("control tags that a person typed stay text")
 {
     test::EngineFixture fixture;

@@ -43,6 +43,7 @@ struct Said
     std::string answer;
     std::vector<std::string> calls;
     int deltaTokens = 0;
+    std::vector<std::int32_t> ids = {};
     int consumed = 0;
     Status status = Status::Running;
 
@@ -52,10 +53,12 @@ struct Said
             if (const auto *delta = std::get_if<ThinkingDelta>(&piece)) {
                 thinking += delta->text;
                 deltaTokens += delta->tokens;
+                addIds(*delta);
                 append('T', delta->text);
             } else if (const auto *answerDelta = std::get_if<TextDelta>(&piece)) {
                 answer += answerDelta->text;
                 deltaTokens += answerDelta->tokens;
+                addIds(*answerDelta);
                 append('A', answerDelta->text);
             } else {
                 const auto &event = std::get<ToolCallEvent>(piece);
@@ -69,6 +72,12 @@ struct Said
     bool operator==(const Said &) const = default;
 
 private:
+    template <typename Delta> void addIds(const Delta &delta)
+    {
+        CHECK(delta.ids.size() == static_cast<std::size_t>(delta.tokens));
+        ids.insert(ids.end(), delta.ids.begin(), delta.ids.end());
+    }
+
     void append(char kind, const std::string &more)
     {
         if (m_kind != kind || kind == 'C')
@@ -123,6 +132,9 @@ TEST_CASE("thinking, answer and the end of the turn")
     CHECK(said.consumed
           == static_cast<int>(testTokenizer().encode("I think.</think>Hello!<|user|>").size()));
     CHECK(said.deltaTokens == said.consumed - 1);
+    std::vector<std::int32_t> ids = testTokenizer().encode("I think.</think>Hello!<|user|>");
+    ids.pop_back(); // nothing is said after the end of the turn
+    CHECK(said.ids == ids);
 }
 
 TEST_CASE("without </think> everything is thinking")
