@@ -3,17 +3,38 @@
 
 #include "app/markdown/code_document.h"
 
+#include <QStandardPaths>
+
 #include <memory>
 #include <utility>
 
 namespace firesteel::app {
+
+namespace {
+
+using namespace Qt::Literals::StringLiterals;
+
+// Conversations beside the current one that stay in memory.
+constexpr int kOpenConversations = 8;
+
+QString defaultDatabase()
+{
+    return QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation)
+        + "/firesteel/firesteel.db"_L1;
+}
+
+} // namespace
 
 Application::Application(std::unique_ptr<engine::Engine> engine, ApplicationSetup setup,
                          QObject *parent)
     : QObject(parent)
     , m_engine(std::move(engine))
     , m_settings(setup.settingsFile)
+    , m_database(setup.databaseFile.isEmpty() ? defaultDatabase() : setup.databaseFile)
+    , m_store(m_database)
+    , m_exchange(m_database)
     , m_engineController(*m_engine, std::move(setup.engine))
+    , m_search(m_store)
 {
     newConversation();
 }
@@ -22,8 +43,23 @@ Application::~Application() = default;
 
 void Application::start()
 {
+    listStored(m_store.open());
     m_engineController.retry();
     CodeDocument::prepareLanguages();
+}
+
+void Application::listStored(QFuture<StoreResult<std::vector<ConversationSummary>>> stored)
+{
+    // Where the store cannot be read, its state tells why.
+    stored.then(this, [this](const StoreResult<std::vector<ConversationSummary>> &summaries) {
+        if (summaries)
+            m_conversations.setStored(*summaries);
+    });
+}
+
+ConversationController::ThinkingEffort Application::defaultEffort() const
+{
+    return static_cast<ConversationController::ThinkingEffort>(m_settings.defaultThinkingEffort());
 }
 
 void Application::open(ConversationController *conversation)
@@ -32,42 +68,77 @@ void Application::open(ConversationController *conversation)
         return;
     m_conversations.setActive(conversation);
     Q_EMIT conversationChanged();
+    m_conversations.closeIdle(kOpenConversations);
 }
 
 void Application::newConversation()
 {
     ConversationController *blank = m_conversations.blank();
     if (blank == nullptr) {
-        const auto effort = static_cast<ConversationController::ThinkingEffort>(
-            m_settings.defaultThinkingEffort());
         blank = m_conversations.add(
-            std::make_unique<ConversationController>(m_engineController, effort));
+            std::make_unique<ConversationController>(m_engineController, m_store, defaultEffort()));
     }
     open(blank);
 }
 
-void Application::openConversation(int row)
+ConversationController *Application::openRow(int row, std::optional<RecordId> message)
 {
-    if (ConversationController *conversation = m_conversations.at(row))
-        open(conversation);
+    const auto summary = m_conversations.summaryAt(row);
+    if (!summary)
+        return nullptr;
+    ConversationController *conversation = m_conversations.at(row);
+    const bool isNew = conversation == nullptr;
+    if (isNew) {
+        conversation
+            = m_conversations.open(row,
+                                   std::make_unique<ConversationController>(
+                                       m_engineController, m_store, defaultEffort(), *summary));
+    }
+    open(conversation);
+    // The window shows it by now, so it sees the row that is revealed.
+    if (isNew)
+        conversation->load(message);
+    else if (message)
+        conversation->reveal(*message);
+    return conversation;
+}
+
+void Application::openConversation(int row) { openRow(row, {}); }
+
+void Application::openSearchHit(int row)
+{
+    if (const auto hit = m_search.hitAt(row))
+        openRow(m_conversations.rowOf(hit->conversation.id), hit->message);
 }
 
 void Application::renameConversation(int row, const QString &title)
 {
-    if (ConversationController *conversation = m_conversations.at(row))
-        conversation->setTitle(title);
+    const auto summary = m_conversations.summaryAt(row);
+    const QString shown = title.simplified();
+    if (!summary || shown.isEmpty())
+        return;
+    if (ConversationController *conversation = m_conversations.at(row)) {
+        conversation->setTitle(shown);
+    } else {
+        m_conversations.rename(row, shown);
+        m_store.rename(summary->id, shown);
+    }
 }
 
 void Application::deleteConversation(int row)
 {
-    ConversationController *conversation = m_conversations.at(row);
-    if (conversation == nullptr)
+    const auto summary = m_conversations.summaryAt(row);
+    if (!summary)
         return;
-    conversation->stop();
-    // The window moves on first: QML must not look at a conversation that is going.
-    if (conversation == m_conversations.active())
-        newConversation();
+    if (ConversationController *conversation = m_conversations.at(row)) {
+        conversation->stop();
+        // The window moves on first: QML must not look at a conversation that is going.
+        if (conversation == m_conversations.active())
+            newConversation();
+    }
     m_deleted = m_conversations.takeAt(row);
+    m_store.remove(summary->id);
+    m_search.refresh();
     Q_EMIT canUndoDeleteChanged();
 }
 
@@ -75,11 +146,76 @@ void Application::undoDelete()
 {
     if (!m_deleted)
         return;
-    ConversationController *restored = m_conversations.add(std::move(m_deleted));
+    const RecordId id
+        = m_deleted->conversation ? m_deleted->conversation->id() : m_deleted->summary.id;
+    m_store.restore(id);
+    auto entry = *std::exchange(m_deleted, std::nullopt);
+    // Not if an import has brought it back.
+    if (m_conversations.rowOf(id) < 0)
+        m_conversations.putBack(std::move(entry));
+    m_search.refresh();
     Q_EMIT canUndoDeleteChanged();
-    open(restored);
+    openRow(m_conversations.rowOf(id), {});
 }
 
-QString Application::deletedTitle() const { return m_deleted ? m_deleted->title() : QString(); }
+QString Application::deletedTitle() const
+{
+    if (!m_deleted)
+        return {};
+    return m_deleted->conversation ? m_deleted->conversation->title() : m_deleted->summary.title;
+}
+
+void Application::exportConversations(const QString &conversationId, const QUrl &file)
+{
+    if (m_isExchanging)
+        return;
+    std::optional<RecordId> only;
+    if (!conversationId.isEmpty())
+        only = conversationId.toLongLong();
+    setExchange(true, tr("Exporting…"));
+    m_exchange.exportTo(file.toLocalFile(), only)
+        .then(this, [this, file](const StoreResult<ExchangeResult> &done) {
+            setExchange(false,
+                        done ? tr("Exported %n chat(s) to %1.", nullptr, done->conversations)
+                                   .arg(file.fileName())
+                             : tr("Not exported. %1").arg(done.error().message));
+        });
+}
+
+void Application::importConversations(const QUrl &file)
+{
+    if (m_isExchanging)
+        return;
+    setExchange(true, tr("Importing…"));
+    m_exchange.importFrom(file.toLocalFile())
+        .then(this, [this](const StoreResult<ExchangeResult> &done) {
+            // A file that breaks off has brought what came before.
+            listStored(m_store.list());
+            m_search.refresh();
+            if (!done) {
+                setExchange(false, tr("Not everything was imported. %1").arg(done.error().message));
+                return;
+            }
+            QStringList parts { tr("Imported %n chat(s).", nullptr, done->conversations) };
+            if (done->alreadyHere > 0)
+                parts << tr("%n were already here.", nullptr, done->alreadyHere);
+            if (done->unreadable > 0)
+                parts << tr("%n could not be read.", nullptr, done->unreadable);
+            setExchange(false, parts.join(u' '));
+        });
+}
+
+void Application::dismissExchange()
+{
+    if (!m_isExchanging)
+        setExchange(false, {});
+}
+
+void Application::setExchange(bool isExchanging, const QString &text)
+{
+    m_isExchanging = isExchanging;
+    m_exchangeText = text;
+    Q_EMIT exchangeChanged();
+}
 
 } // namespace firesteel::app

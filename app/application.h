@@ -7,14 +7,20 @@
 
 #include "app/chat/conversation_controller.h"
 #include "app/chat/conversation_list_model.h"
+#include "app/chat/conversation_search_model.h"
 #include "app/inference/engine_controller.h"
 #include "app/settings/app_settings.h"
+#include "app/store/conversation_exchange.h"
+#include "app/store/conversation_store.h"
+#include "app/store/database_thread.h"
 #include "engine/api/engine.h"
 
 #include <QObject>
+#include <QUrl>
 #include <QtQml/qqmlregistration.h>
 
 #include <memory>
+#include <optional>
 
 namespace firesteel::app {
 
@@ -22,6 +28,7 @@ struct ApplicationSetup
 {
     EngineSetup engine;
     QString settingsFile; // empty: in the user's configuration folder
+    QString databaseFile; // empty: in the user's data folder
 };
 
 class Application : public QObject
@@ -35,6 +42,10 @@ class Application : public QObject
     Q_PROPERTY(firesteel::app::ConversationController *conversation READ conversation NOTIFY
                    conversationChanged FINAL)
     Q_PROPERTY(firesteel::app::AppSettings *settings READ settings CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::DatabaseThread *database READ database CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::ConversationSearchModel *search READ search CONSTANT FINAL)
+    Q_PROPERTY(QString exchangeText READ exchangeText NOTIFY exchangeChanged FINAL)
+    Q_PROPERTY(bool exchanging READ isExchanging NOTIFY exchangeChanged FINAL)
     Q_PROPERTY(bool canUndoDelete READ canUndoDelete NOTIFY canUndoDeleteChanged FINAL)
     Q_PROPERTY(QString deletedTitle READ deletedTitle NOTIFY canUndoDeleteChanged FINAL)
 
@@ -51,26 +62,46 @@ public:
     Q_INVOKABLE void renameConversation(int row, const QString &title);
     Q_INVOKABLE void deleteConversation(int row);
     Q_INVOKABLE void undoDelete();
+    Q_INVOKABLE void openSearchHit(int row);
+    // To and from files of conversations; exchangeText tells how it went. No id: all of them.
+    Q_INVOKABLE void exportConversations(const QString &conversationId, const QUrl &file);
+    Q_INVOKABLE void importConversations(const QUrl &file);
+    Q_INVOKABLE void dismissExchange();
 
     EngineController *engine() { return &m_engineController; }
     ConversationListModel *conversations() { return &m_conversations; }
     ConversationController *conversation() const { return m_conversations.active(); } // never null
     AppSettings *settings() { return &m_settings; }
-    bool canUndoDelete() const { return m_deleted != nullptr; }
+    DatabaseThread *database() { return &m_database; }
+    ConversationSearchModel *search() { return &m_search; }
+    QString exchangeText() const { return m_exchangeText; }
+    bool isExchanging() const { return m_isExchanging; }
+    bool canUndoDelete() const { return m_deleted.has_value(); }
     QString deletedTitle() const;
 
 Q_SIGNALS:
     void conversationChanged();
     void canUndoDeleteChanged();
+    void exchangeChanged();
 
 private:
     void open(ConversationController *conversation);
+    ConversationController *openRow(int row, std::optional<RecordId> message);
+    ConversationController::ThinkingEffort defaultEffort() const;
+    void listStored(QFuture<StoreResult<std::vector<ConversationSummary>>> stored);
+    void setExchange(bool isExchanging, const QString &text);
 
     std::unique_ptr<engine::Engine> m_engine;
     AppSettings m_settings;
+    DatabaseThread m_database;
+    ConversationStore m_store;
+    ConversationExchange m_exchange;
     EngineController m_engineController;
     ConversationListModel m_conversations;
-    std::unique_ptr<ConversationController> m_deleted; // the last one, until another is deleted
+    ConversationSearchModel m_search;
+    std::optional<ConversationListModel::Entry> m_deleted; // the last one, until another is
+    QString m_exchangeText;
+    bool m_isExchanging = false;
 };
 
 } // namespace firesteel::app

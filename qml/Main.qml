@@ -16,7 +16,10 @@ ApplicationWindow {
     required property App.Application application
     readonly property App.AppSettings settings: application.settings
     readonly property bool systemDark: Application.styleHints.colorScheme === Qt.Dark
+    property bool searchShown: false
     readonly property bool dark: settings.appearance === App.AppSettings.System ? systemDark : settings.appearance === App.AppSettings.Dark
+
+    signal searchStarted
 
     function toggleSidebar() {
         if (folds.sidebarFits)
@@ -42,6 +45,21 @@ ApplicationWindow {
         application.openConversation(row);
         sidebarDrawer.close();
         page.focusComposer();
+    }
+
+    function openHit(row: int) {
+        application.openSearchHit(row);
+        sidebarDrawer.close();
+        page.focusComposer();
+    }
+
+    function startSearch() {
+        if (folds.sidebarFits)
+            settings.sidebarFolded = false;
+        else
+            sidebarDrawer.open();
+        searchShown = true;
+        searchStarted();
     }
 
     function scaleText(by: real) {
@@ -111,6 +129,10 @@ ApplicationWindow {
         onActivated: root.togglePanel()
     }
     Shortcut {
+        sequence: "Ctrl+Shift+F"
+        onActivated: root.startSearch()
+    }
+    Shortcut {
         sequence: "Ctrl+L"
         onActivated: page.focusComposer()
     }
@@ -135,7 +157,13 @@ ApplicationWindow {
         id: sidebarComponent
 
         Sidebar {
+            id: sidebar
+
             conversations: root.application.conversations
+            search: root.application.search
+            searchShown: root.searchShown
+            exchangeText: root.application.exchangeText
+            exchanging: root.application.exchanging
             canUndo: root.application.canUndoDelete
             deletedTitle: root.application.deletedTitle
             onNewRequested: root.newConversation()
@@ -143,6 +171,19 @@ ApplicationWindow {
             onRenamed: (row, text) => root.application.renameConversation(row, text)
             onDeleted: row => root.application.deleteConversation(row)
             onUndone: root.application.undoDelete()
+            onHitOpened: row => root.openHit(row)
+            onSearchToggled: shown => root.searchShown = shown
+            onExportRequested: (conversationId, title) => exchange.askExport(conversationId, title)
+            onImportRequested: exchange.askImport()
+            onExchangeDismissed: root.application.dismissExchange()
+
+            Connections {
+                function onSearchStarted() {
+                    sidebar.focusSearch();
+                }
+
+                target: root
+            }
         }
     }
 
@@ -152,6 +193,13 @@ ApplicationWindow {
         PerformancePanel {
             engine: root.application.engine
         }
+    }
+
+    ExchangeDialogs {
+        id: exchange
+
+        onExported: (conversationId, file) => root.application.exportConversations(conversationId, file)
+        onImported: file => root.application.importConversations(file)
     }
 
     FocusScope {
@@ -205,6 +253,7 @@ ApplicationWindow {
                     focus: true
                     conversation: root.application.conversation
                     engine: root.application.engine
+                    database: root.application.database
                     showStatistics: root.settings.showStatistics
                     onNewRequested: root.newConversation()
                 }

@@ -2,12 +2,10 @@
 #include "app/chat/conversation_controller.h"
 
 #include "app/chat/conversation_title.h"
-#include "app/chat/statistics_text.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QLocale>
-#include <QUuid>
 
 #include <utility>
 
@@ -15,8 +13,11 @@ namespace firesteel::app {
 
 namespace {
 
+using namespace Qt::Literals::StringLiterals;
+
 constexpr int kDraftDebounceMilliseconds = 150;
 constexpr int kElapsedMilliseconds = 500;
+constexpr auto kEffortKey = "thinkingEffort"_L1; // in the conversation's stored settings
 
 engine::PromptOptions promptOptions(ConversationController::ThinkingEffort effort)
 {
@@ -33,14 +34,26 @@ engine::PromptOptions promptOptions(ConversationController::ThinkingEffort effor
 
 } // namespace
 
-ConversationController::ConversationController(EngineController &engine, ThinkingEffort effort,
-                                               QObject *parent)
+ConversationController::ConversationController(EngineController &engine, ConversationStore &store,
+                                               ThinkingEffort effort, QObject *parent)
+    : ConversationController(
+          engine, store, effort,
+          ConversationSummary { newRecordId(), {}, currentMilliseconds(), currentMilliseconds() },
+          parent)
+{
+    m_isStored = false;
+}
+
+ConversationController::ConversationController(EngineController &engine, ConversationStore &store,
+                                               ThinkingEffort effort,
+                                               const ConversationSummary &stored, QObject *parent)
     : QObject(parent)
     , m_engine(engine)
-    , m_id(QUuid::createUuid().toString(QUuid::WithoutBraces))
+    , m_store(store)
+    , m_summary(stored)
+    , m_isStored(true)
     , m_blocks(this)
     , m_effort(effort)
-    , m_updated(QDateTime::currentDateTime())
 {
     connect(&m_engine, &EngineController::stateChanged, this,
             &ConversationController::canSendChanged);
@@ -56,22 +69,92 @@ ConversationController::ConversationController(EngineController &engine, Thinkin
 
 ConversationController::~ConversationController() = default;
 
+void ConversationController::load(std::optional<RecordId> through)
+{
+    struct Loaded
+    {
+        ConversationRecord record;
+        ShownConversation shown;
+    };
+    m_isLoading = true;
+    m_loadError.clear();
+    Q_EMIT loadingChanged();
+    Q_EMIT emptyChanged();
+    Q_EMIT canSendChanged();
+    // Laying a long conversation out in blocks takes a while: a worker does it.
+    m_store.load(m_summary.id, through)
+        .then(QtFuture::Launch::Async,
+              [](const StoreResult<StoredConversation> &stored) {
+                  return stored.transform([](const StoredConversation &conversation) {
+                      return std::make_shared<Loaded>(conversation.record,
+                                                      shownConversation(conversation.messages));
+                  });
+              })
+        .then(this, [this, through](const StoreResult<std::shared_ptr<Loaded>> &loaded) {
+            if (loaded) {
+                onLoaded((*loaded)->record, std::move((*loaded)->shown), through);
+                return;
+            }
+            m_isLoading = false;
+            m_loadError = loaded.error().message;
+            Q_EMIT loadingChanged();
+            Q_EMIT emptyChanged();
+        });
+}
+
+void ConversationController::reveal(RecordId message)
+{
+    const int row = m_blocks.rowOfMessage(message);
+    if (row >= 0)
+        Q_EMIT shown(row);
+    else if (!isBusy())
+        load(message);
+}
+
+void ConversationController::onLoaded(const ConversationRecord &record, ShownConversation shown,
+                                      std::optional<RecordId> through)
+{
+    m_isLoading = false;
+    m_otherSettings = record.settings;
+    const int effort = record.settings[kEffortKey].toInt(m_effort);
+    if (effort >= Off && effort <= Max && effort != m_effort) {
+        m_effort = static_cast<ThinkingEffort>(effort);
+        Q_EMIT thinkingEffortChanged();
+    }
+    setPromptTokens(shown.contextTokens);
+    m_blocks.show(std::move(shown));
+    Q_EMIT loadingChanged();
+    Q_EMIT emptyChanged();
+    Q_EMIT canSendChanged();
+    const int row = through ? m_blocks.rowOfMessage(*through) : -1;
+    if (row >= 0)
+        Q_EMIT this->shown(row);
+}
+
+bool ConversationController::isEmpty() const
+{
+    return m_blocks.messages().empty() && !m_isLoading && m_loadError.isEmpty();
+}
+
 bool ConversationController::canSend() const
 {
-    return !isBusy() && m_engine.state() == EngineController::State::Ready;
+    return !isBusy() && !m_isLoading && m_loadError.isEmpty()
+        && m_engine.state() == EngineController::State::Ready;
 }
 
 bool ConversationController::canRegenerate() const
 {
-    return canSend() && !isEmpty() && !m_blocks.messages().back().isFromUser;
+    return canSend() && !m_blocks.messages().empty() && !m_blocks.messages().back().isFromUser;
 }
 
 void ConversationController::setTitle(const QString &title)
 {
     const QString shown = title.simplified();
-    if (shown.isEmpty() || shown == m_title)
+    if (shown.isEmpty() || shown == m_summary.title)
         return;
-    m_title = shown;
+    m_summary.title = shown;
+    if (m_isStored)
+        m_store.rename(m_summary.id, shown);
     Q_EMIT titleChanged();
 }
 
@@ -80,39 +163,91 @@ void ConversationController::setThinkingEffort(ThinkingEffort effort)
     if (effort == m_effort)
         return;
     m_effort = effort;
+    if (m_isStored)
+        m_store.setSettings(m_summary.id, settings());
     Q_EMIT thinkingEffortChanged();
+}
+
+QJsonObject ConversationController::settings() const
+{
+    QJsonObject settings = m_otherSettings;
+    settings[kEffortKey] = m_effort;
+    return settings;
 }
 
 void ConversationController::send(const QString &text)
 {
     if (!canSend() || text.trimmed().isEmpty())
         return;
+    MessageRecord question;
+    question.id = newRecordId();
+    question.conversation = m_summary.id;
+    if (!m_blocks.messages().empty())
+        question.parent = m_blocks.messages().back().id;
+    question.created = currentMilliseconds();
+    question.text = text.toStdString();
     const bool isFirst = isEmpty();
-    m_blocks.appendUserMessage(text);
-    if (m_title.isEmpty())
+    m_blocks.appendUserMessage(text, question.id);
+    if (m_summary.title.isEmpty())
         setTitle(titleFromMessage(text));
     setDraft({});
-    startAnswer();
+    if (!m_isStored)
+        store();
+    startAnswer(question);
     touch();
     if (isFirst)
         Q_EMIT emptyChanged();
 }
 
-void ConversationController::startAnswer()
+void ConversationController::store()
 {
+    m_isStored = true;
+    m_summary.created = currentMilliseconds();
+    m_store.addConversation({ m_summary, std::nullopt, settings() });
+}
+
+// Asks for an answer to the last message, as soon as the store has it.
+void ConversationController::startAnswer(const std::optional<MessageRecord> &question)
+{
+    MessageRecord reply;
+    reply.id = newRecordId();
+    reply.conversation = m_summary.id;
+    reply.parent = m_blocks.messages().back().id;
+    reply.role = engine::Role::Assistant;
+    reply.created = currentMilliseconds();
+    reply.model = m_engine.modelName();
+    m_question = reply.parent;
     std::vector<engine::Message> messages = engineMessages();
-    m_blocks.beginAnswer(tr("Preparing"));
-    m_generation = m_engine.generate(std::move(messages), promptOptions(m_effort));
-    connect(m_generation.get(), &Generation::updated, this, &ConversationController::onUpdate);
+    m_blocks.beginAnswer(tr("Preparing"), reply.id);
+    m_recorder.emplace(m_store, reply);
+    // Whether it is stored or cannot be: then the window says so, and the answer is made.
+    m_store.beginTurn(question, reply)
+        .then(this,
+              [this, id = reply.id, messages = std::move(messages),
+               options = promptOptions(m_effort)](const StoreResult<void> &) mutable {
+                  if (m_recorder && m_recorder->id() == id)
+                      submit(std::move(messages), options);
+              });
     m_elapsedTimer.start();
     Q_EMIT busyChanged();
     Q_EMIT canSendChanged();
 }
 
+void ConversationController::submit(std::vector<engine::Message> messages,
+                                    const engine::PromptOptions &options)
+{
+    if (m_isStopping) {
+        onFinished({ engine::FinishReason::Cancelled, {}, {}, {} });
+        return;
+    }
+    m_generation = m_engine.generate(std::move(messages), options);
+    connect(m_generation.get(), &Generation::updated, this, &ConversationController::onUpdate);
+}
+
 std::vector<engine::Message> ConversationController::engineMessages() const
 {
     std::vector<engine::Message> messages;
-    for (const MessageBlockModel::Message &message : m_blocks.messages()) {
+    for (const ShownMessage &message : m_blocks.messages()) {
         messages.push_back(engine::Message::text(
             message.isFromUser ? engine::Role::User : engine::Role::Assistant, message.text));
         if (!message.isFromUser && !message.thinking.empty())
@@ -123,10 +258,11 @@ std::vector<engine::Message> ConversationController::engineMessages() const
 
 void ConversationController::stop()
 {
-    if (!m_generation || m_isStopping)
+    if (!isBusy() || m_isStopping)
         return;
     m_isStopping = true;
-    m_generation->cancel();
+    if (m_generation)
+        m_generation->cancel();
     Q_EMIT busyChanged();
 }
 
@@ -134,8 +270,9 @@ void ConversationController::regenerate()
 {
     if (!canRegenerate())
         return;
+    // The answer before stays in the store, as an alternative.
     m_blocks.removeLastMessage();
-    startAnswer();
+    startAnswer(std::nullopt);
     touch();
 }
 
@@ -150,8 +287,11 @@ void ConversationController::retry()
 
 void ConversationController::onUpdate(const GenerationUpdate &update)
 {
-    if (update.promptTokens)
+    if (update.promptTokens) {
         setPromptTokens(*update.promptTokens);
+        if (m_question && !update.turn.empty())
+            m_store.setTokens(*m_question, update.turn);
+    }
     if (update.queued && update.queued->position > 0)
         m_blocks.setStatus(tr("Waiting for %n other request(s)", nullptr, update.queued->position));
     if (update.prefill && update.prefill->totalTokens > 0) {
@@ -163,29 +303,43 @@ void ConversationController::onUpdate(const GenerationUpdate &update)
             m_blocks.appendThinking(piece.text, piece.tokens);
         else
             m_blocks.appendText(piece.text);
+        m_recorder->add(piece);
     }
-    if (update.finished) {
-        QString statistics = statisticsText(*update.finished);
-        if (statistics.isEmpty())
-            statistics = tr("The model gave no answer");
-        m_blocks.finishAnswer(statistics);
-        const engine::Usage &usage = update.finished->usage;
-        if (usage.promptTokens > 0)
-            setPromptTokens(usage.promptTokens + usage.completionTokens);
-        endGeneration();
-        Q_EMIT answered(update.finished->reason != engine::FinishReason::Cancelled);
-    } else if (update.failed) {
-        m_blocks.failAnswer(errorText(*update.failed), errorAction(update.failed->code));
-        endGeneration();
-        Q_EMIT answered(false);
-    } else {
-        m_blocks.flush();
-    }
+    m_blocks.flush();
+    if (update.finished)
+        onFinished(*update.finished);
+    else if (update.failed)
+        onFailed(*update.failed);
+}
+
+void ConversationController::onFinished(const engine::Finished &finished)
+{
+    m_blocks.endText();
+    m_blocks.endAnswer(m_recorder->finish(finished, thinkingSeconds()));
+    const engine::Usage &usage = finished.usage;
+    if (usage.promptTokens > 0)
+        setPromptTokens(usage.promptTokens + usage.completionTokens);
+    endGeneration();
+    Q_EMIT answered(finished.reason != engine::FinishReason::Cancelled);
+}
+
+void ConversationController::onFailed(const engine::Error &error)
+{
+    m_blocks.endText();
+    m_blocks.endAnswer(m_recorder->fail(error, thinkingSeconds()));
+    endGeneration();
+    Q_EMIT answered(false);
+}
+
+double ConversationController::thinkingSeconds() const
+{
+    return m_blocks.messages().back().thinkingSeconds;
 }
 
 void ConversationController::endGeneration()
 {
     m_generation.reset(); // the sender of the signal being handled; nobody touches it after this
+    m_recorder.reset();
     m_isStopping = false;
     m_elapsedTimer.stop();
     Q_EMIT busyChanged();
@@ -194,7 +348,7 @@ void ConversationController::endGeneration()
 
 void ConversationController::touch()
 {
-    m_updated = QDateTime::currentDateTime();
+    m_summary.updated = currentMilliseconds();
     Q_EMIT updatedChanged();
 }
 

@@ -2,12 +2,14 @@
 //
 // One conversation: what was said, the answer being made, the draft of the next message. QML calls
 // send, stop, regenerate and retry; the rows it shows are in `blocks`. It asks EngineController for
-// answers and knows nothing of tokens, threads or other conversations. Owned by
-// ConversationListModel.
+// answers, and only once ConversationStore has what the user said; it knows nothing of SQL, threads
+// or other conversations. Owned by ConversationListModel.
 #pragma once
 
 #include "app/chat/message_block_model.h"
+#include "app/chat/reply_recorder.h"
 #include "app/inference/engine_controller.h"
+#include "app/store/conversation_store.h"
 
 #include <QDateTime>
 #include <QObject>
@@ -17,6 +19,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace firesteel::app {
@@ -31,6 +34,8 @@ class ConversationController : public QObject
     Q_PROPERTY(firesteel::app::MessageBlockModel *blocks READ blocks CONSTANT FINAL)
     Q_PROPERTY(bool busy READ isBusy NOTIFY busyChanged FINAL)
     Q_PROPERTY(bool stopping READ isStopping NOTIFY busyChanged FINAL)
+    Q_PROPERTY(bool loading READ isLoading NOTIFY loadingChanged FINAL)
+    Q_PROPERTY(QString loadError READ loadError NOTIFY loadingChanged FINAL)
     Q_PROPERTY(bool canSend READ canSend NOTIFY canSendChanged FINAL)
     Q_PROPERTY(bool canRegenerate READ canRegenerate NOTIFY canSendChanged FINAL)
     Q_PROPERTY(bool empty READ isEmpty NOTIFY emptyChanged FINAL)
@@ -45,7 +50,12 @@ public:
     enum ThinkingEffort { Off, Low, High, Max };
     Q_ENUM(ThinkingEffort)
 
-    ConversationController(EngineController &engine, ThinkingEffort effort,
+    // A new conversation: stored with its first message.
+    ConversationController(EngineController &engine, ConversationStore &store,
+                           ThinkingEffort effort, QObject *parent = nullptr);
+    // A stored one; load() brings its messages.
+    ConversationController(EngineController &engine, ConversationStore &store,
+                           ThinkingEffort effort, const ConversationSummary &stored,
                            QObject *parent = nullptr);
     ~ConversationController() override;
 
@@ -57,15 +67,26 @@ public:
     Q_INVOKABLE void copyBlock(int row);
     Q_INVOKABLE QString messageSource(int messageIndex) const;
 
-    QString conversationId() const { return m_id; }
-    QString title() const { return m_title; }
+    // The branch on show, or the one that goes through a message; `shown` follows for that message.
+    void load(std::optional<RecordId> through = {});
+
+    // Makes `shown` follow for a message, with its branch if another is on show.
+    void reveal(RecordId message);
+
+    RecordId id() const { return m_summary.id; }
+    QString conversationId() const { return QString::number(m_summary.id); }
+    QString title() const { return m_summary.title; }
     void setTitle(const QString &title);
     MessageBlockModel *blocks() { return &m_blocks; }
-    bool isBusy() const { return m_generation != nullptr; }
+    bool isBusy() const { return m_recorder.has_value(); }
     bool isStopping() const { return m_isStopping; }
+    bool isLoading() const { return m_isLoading; }
+    QString loadError() const { return m_loadError; }
     bool canSend() const;
     bool canRegenerate() const;
-    bool isEmpty() const { return m_blocks.messages().empty(); }
+    bool isStored() const { return m_isStored; }
+    // Nothing was said. Not known of one that is loading, so it is not empty.
+    bool isEmpty() const;
     ThinkingEffort thinkingEffort() const { return m_effort; }
     void setThinkingEffort(ThinkingEffort effort);
     int contextTokens() const { return m_engine.contextTokens(); }
@@ -73,11 +94,14 @@ public:
     QString draft() const { return m_draft; }
     void setDraft(const QString &draft);
     int draftTokens() const { return m_draftTokens; } // -1: not counted yet
-    QDateTime updated() const { return m_updated; }
+    QDateTime updated() const { return QDateTime::fromMSecsSinceEpoch(m_summary.updated); }
+    const ConversationSummary &summary() const { return m_summary; }
 
 Q_SIGNALS:
     void titleChanged();
     void busyChanged();
+    void loadingChanged();
+    void shown(int row); // the first row of the message that load() was asked for
     void canSendChanged();
     void emptyChanged();
     void thinkingEffortChanged();
@@ -89,8 +113,16 @@ Q_SIGNALS:
     void answered(bool complete); // for announcements; false: stopped or failed
 
 private:
-    void startAnswer();
+    void startAnswer(const std::optional<MessageRecord> &question);
+    void submit(std::vector<engine::Message> messages, const engine::PromptOptions &options);
     void onUpdate(const GenerationUpdate &update);
+    void onFinished(const engine::Finished &finished);
+    void onFailed(const engine::Error &error);
+    void onLoaded(const ConversationRecord &record, ShownConversation shown,
+                  std::optional<RecordId> through);
+    double thinkingSeconds() const;
+    void store();
+    QJsonObject settings() const;
     void endGeneration();
     void touch();
     void setPromptTokens(int tokens);
@@ -99,11 +131,14 @@ private:
     std::vector<engine::Message> engineMessages() const;
 
     EngineController &m_engine;
-    const QString m_id;
-    QString m_title;
+    ConversationStore &m_store;
+    ConversationSummary m_summary;
+    QJsonObject m_otherSettings; // of a later version: kept as they are
+    bool m_isStored = false;
+    bool m_isLoading = false;
+    QString m_loadError;
     MessageBlockModel m_blocks;
     ThinkingEffort m_effort;
-    QDateTime m_updated;
     int m_promptTokens = 0;
     QString m_draft;
     int m_draftTokens = 0;
@@ -111,7 +146,9 @@ private:
     bool m_isStopping = false;
     QTimer m_draftTimer;
     QTimer m_elapsedTimer;
-    std::unique_ptr<Generation> m_generation;
+    std::optional<RecordId> m_question; // that is being answered
+    std::optional<ReplyRecorder> m_recorder; // while an answer is made
+    std::unique_ptr<Generation> m_generation; // once the store has the question
 };
 
 } // namespace firesteel::app

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/chat/message_block_model.h"
 
-#include "app/chat/text_chunks.h"
+#include "app/chat/message_rows.h"
 #include "app/markdown/code_document.h"
 #include "app/markdown/markdown_renderer.h"
 
@@ -15,59 +15,6 @@ namespace firesteel::app {
 namespace {
 
 constexpr double kMillisecondsPerSecond = 1000.0;
-
-MessageBlock::Type typeOf(MarkdownBlock::Kind kind)
-{
-    switch (kind) {
-    case MarkdownBlock::Kind::Paragraph:
-        return MessageBlock::Type::Paragraph;
-    case MarkdownBlock::Kind::Heading:
-        return MessageBlock::Type::Heading;
-    case MarkdownBlock::Kind::Code:
-        return MessageBlock::Type::Code;
-    case MarkdownBlock::Kind::Table:
-        return MessageBlock::Type::Table;
-    case MarkdownBlock::Kind::Quote:
-        return MessageBlock::Type::Quote;
-    case MarkdownBlock::Kind::ListItem:
-        return MessageBlock::Type::ListItem;
-    case MarkdownBlock::Kind::Rule:
-        break;
-    }
-    return MessageBlock::Type::Rule;
-}
-
-MessageBlock markdownRow(int message, MarkdownBlock markdown)
-{
-    MessageBlock row;
-    row.type = typeOf(markdown.kind);
-    row.message = message;
-    row.markdown = std::move(markdown);
-    return row;
-}
-
-MessageBlock plainRow(MessageBlock::Type type, int message, QString text)
-{
-    MessageBlock row;
-    row.type = type;
-    row.message = message;
-    row.markdown.rightToLeft = isRightToLeft(text);
-    row.text = std::move(text);
-    return row;
-}
-
-std::vector<MessageBlock> plainTextRows(MessageBlock::Type type, int message, std::string_view utf8,
-                                        std::size_t from)
-{
-    std::vector<MessageBlock> rows;
-    for (const TextChunk chunk : textChunks(utf8.substr(from))) {
-        const std::string_view text = utf8.substr(from + chunk.begin, chunk.end - chunk.begin);
-        rows.push_back(plainRow(type, message, QString::fromUtf8(text)));
-        rows.back().sourceBegin = from + chunk.begin;
-        rows.back().sourceEnd = from + chunk.end;
-    }
-    return rows;
-}
 
 QVariantList tableRowsValue(const MarkdownBlock &table)
 {
@@ -88,11 +35,6 @@ QVariantList alignmentsValue(const MarkdownBlock &table)
                                                                                  : Qt::AlignLeft));
     }
     return values;
-}
-
-bool isBlankText(std::string_view text)
-{
-    return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
 } // namespace
@@ -162,7 +104,7 @@ QVariant MessageBlockModel::data(const QModelIndex &index, int role) const
         return {};
     const int row = index.row();
     const MessageBlock &block = m_rows[static_cast<std::size_t>(row)];
-    const Message &message = m_messages[static_cast<std::size_t>(block.message)];
+    const ShownMessage &message = m_messages[static_cast<std::size_t>(block.message)];
     switch (role) {
     case BlockTypeRole:
         return static_cast<int>(block.type);
@@ -232,7 +174,7 @@ QVariant MessageBlockModel::markdownData(const MessageBlock &row, int role) cons
 
 QVariant MessageBlockModel::thinkingData(const MessageBlock &row, int role) const
 {
-    const Message &message = m_messages[static_cast<std::size_t>(row.message)];
+    const ShownMessage &message = m_messages[static_cast<std::size_t>(row.message)];
     const bool isLive = m_answer && m_answer->isThinkingLive && &message == &m_messages.back();
     switch (role) {
     case ThinkingLiveRole:
@@ -262,7 +204,7 @@ bool MessageBlockModel::isOpenRow(int row) const
 
 int MessageBlockModel::thinkingRow(int message) const
 {
-    const Message &entry = m_messages[static_cast<std::size_t>(message)];
+    const ShownMessage &entry = m_messages[static_cast<std::size_t>(message)];
     const bool hasRow = entry.rows > 0
         && m_rows[static_cast<std::size_t>(entry.firstRow)].type == BlockType::Thinking;
     return hasRow ? entry.firstRow : -1;
@@ -289,7 +231,7 @@ QString MessageBlockModel::blockSource(int row) const
     if (row < 0 || row >= rowCountValue())
         return {};
     const MessageBlock &block = m_rows[static_cast<std::size_t>(row)];
-    const Message &message = m_messages[static_cast<std::size_t>(block.message)];
+    const ShownMessage &message = m_messages[static_cast<std::size_t>(block.message)];
     switch (block.type) {
     case BlockType::Thinking:
         return QString::fromStdString(message.thinking);
@@ -346,7 +288,7 @@ void MessageBlockModel::setExpanded(int row, bool expanded)
         || m_rows[static_cast<std::size_t>(row)].type != BlockType::Thinking)
         return;
     const int index = m_rows[static_cast<std::size_t>(row)].message;
-    Message &message = m_messages[static_cast<std::size_t>(index)];
+    ShownMessage &message = m_messages[static_cast<std::size_t>(index)];
     if (message.isThinkingExpanded == expanded)
         return;
     message.isThinkingExpanded = expanded;
@@ -369,9 +311,25 @@ void MessageBlockModel::setExpanded(int row, bool expanded)
     Q_EMIT dataChanged(rowIndex(row), rowIndex(row), { ExpandedRole });
 }
 
-void MessageBlockModel::appendUserMessage(const QString &text)
+void MessageBlockModel::show(ShownConversation conversation)
 {
-    Message message;
+    beginResetModel();
+    m_answer.reset();
+    m_messages = std::move(conversation.messages);
+    m_rows = std::move(conversation.rows);
+    endResetModel();
+}
+
+int MessageBlockModel::rowOfMessage(RecordId id) const
+{
+    const auto found = std::ranges::find(m_messages, id, &ShownMessage::id);
+    return found == m_messages.end() || found->rows == 0 ? -1 : found->firstRow;
+}
+
+void MessageBlockModel::appendUserMessage(const QString &text, RecordId id)
+{
+    ShownMessage message;
+    message.id = id;
     message.isFromUser = true;
     message.text = text.toStdString();
     message.firstRow = rowCountValue();
@@ -380,9 +338,10 @@ void MessageBlockModel::appendUserMessage(const QString &text)
     addRows(rowCountValue(), plainTextRows(BlockType::UserText, index, m_messages.back().text, 0));
 }
 
-void MessageBlockModel::beginAnswer(const QString &status)
+void MessageBlockModel::beginAnswer(const QString &status, RecordId id)
 {
-    Message message;
+    ShownMessage message;
+    message.id = id;
     message.firstRow = rowCountValue();
     m_messages.push_back(std::move(message));
     m_answer = std::make_unique<Answer>();
@@ -411,7 +370,7 @@ void MessageBlockModel::appendThinking(std::string_view utf8, int tokens)
 {
     if (!m_answer)
         return;
-    Message &message = m_messages.back();
+    ShownMessage &message = m_messages.back();
     message.thinking += utf8;
     message.thinkingTokens += tokens;
     m_answer->hasNewThinking = true;
@@ -437,7 +396,7 @@ void MessageBlockModel::flush()
 
 void MessageBlockModel::flushThinking()
 {
-    const Message &message = m_messages.back();
+    const ShownMessage &message = m_messages.back();
     if (isBlankText(message.thinking))
         return;
     const int index = static_cast<int>(m_messages.size()) - 1;
@@ -501,7 +460,7 @@ void MessageBlockModel::flushText(MarkdownBlockParser::Change change)
     std::size_t i = change.firstChanged;
     for (; i < std::min(change.blocksBefore, blocks.size()); ++i) {
         MessageBlock &row = m_rows[static_cast<std::size_t>(base) + i];
-        if (row.type != typeOf(blocks[i].kind))
+        if (row.type != blockTypeOf(blocks[i].kind))
             break; // a delegate cannot change its type
         row.markdown = blocks[i];
     }
@@ -520,28 +479,21 @@ void MessageBlockModel::flushText(MarkdownBlockParser::Change change)
     addRows(at, std::move(added));
 }
 
-void MessageBlockModel::finishAnswer(const QString &statistics)
-{
-    if (m_answer)
-        endAnswer(
-            plainRow(BlockType::Statistics, static_cast<int>(m_messages.size()) - 1, statistics));
-}
-
-void MessageBlockModel::failAnswer(const QString &text, const QString &action)
+void MessageBlockModel::endText()
 {
     if (!m_answer)
         return;
-    MessageBlock row = plainRow(BlockType::Error, static_cast<int>(m_messages.size()) - 1, text);
-    row.action = action;
-    endAnswer(std::move(row));
-}
-
-void MessageBlockModel::endAnswer(MessageBlock trailing)
-{
     flush();
     flushText(m_answer->parser.finish());
     removeStatusRow();
     endThinking();
+}
+
+void MessageBlockModel::endAnswer(const MessageRecord &reply)
+{
+    if (!m_answer)
+        return;
+    endText();
     const int open = m_answer->parser.blocks().empty()
         ? -1
         : firstMarkdownRow() + static_cast<int>(m_answer->parser.blocks().size()) - 1;
@@ -549,7 +501,7 @@ void MessageBlockModel::endAnswer(MessageBlock trailing)
     m_answer.reset();
     if (open >= 0)
         Q_EMIT dataChanged(rowIndex(open), rowIndex(open), { OpenRole });
-    addRows(rowCountValue(), { std::move(trailing) });
+    addRows(rowCountValue(), { endingRow(static_cast<int>(m_messages.size()) - 1, reply) });
 }
 
 void MessageBlockModel::removeLastMessage()

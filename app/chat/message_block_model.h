@@ -9,6 +9,8 @@
 #pragma once
 
 #include "app/chat/message_block.h"
+#include "app/chat/message_rows.h"
+#include "app/chat/shown_message.h"
 #include "app/markdown/markdown_block_parser.h"
 
 #include <QAbstractListModel>
@@ -96,31 +98,26 @@ public:
     // Opens or closes the reasoning below a Thinking row.
     Q_INVOKABLE void setExpanded(int row, bool expanded);
 
-    struct Message
-    {
-        bool isFromUser = false;
-        std::string text; // UTF-8, as typed or generated
-        std::string thinking; // UTF-8
-        int firstRow = 0;
-        int rows = 0;
-        int thinkingTokens = 0;
-        double thinkingSeconds = 0.0;
-        bool isThinkingExpanded = false;
-    };
-    const std::vector<Message> &messages() const { return m_messages; }
+    const std::vector<ShownMessage> &messages() const { return m_messages; }
     std::string messageText(int message) const; // of the streaming answer too
     QString blockSource(int row) const;
 
-    void appendUserMessage(const QString &text);
+    int rowOfMessage(RecordId id) const; // its first; -1 when it is not shown
 
-    // An answer: begin, then any number of append and flush, then finish or fail.
-    void beginAnswer(const QString &status);
+    // A stored conversation, in one step.
+    void show(ShownConversation conversation);
+
+    void appendUserMessage(const QString &text, RecordId id);
+
+    // An answer: begin, then any number of append and flush, then end. After endText() the time of
+    // its reasoning stands.
+    void beginAnswer(const QString &status, RecordId id);
     void setStatus(const QString &status);
     void appendThinking(std::string_view utf8, int tokens);
     void appendText(std::string_view utf8);
     void flush();
-    void finishAnswer(const QString &statistics);
-    void failAnswer(const QString &text, const QString &action);
+    void endText();
+    void endAnswer(const MessageRecord &reply); // its text is what was appended
     bool isAnswering() const { return m_answer != nullptr; }
     void refreshElapsed(); // of running reasoning
 
@@ -142,13 +139,12 @@ private:
     void flushThinking();
     void flushText(MarkdownBlockParser::Change change);
     void endThinking();
-    void endAnswer(MessageBlock trailing);
     int thinkingRow(int message) const; // -1 without reasoning
     int firstMarkdownRow() const; // of the streaming answer
     QModelIndex rowIndex(int row) const { return index(row, 0); }
 
     std::vector<MessageBlock> m_rows;
-    std::vector<Message> m_messages;
+    std::vector<ShownMessage> m_messages;
     std::unique_ptr<Answer> m_answer; // the last message, while it streams
 };
 

@@ -131,7 +131,7 @@ enum class Addition { Added, AlreadyHere };
 StoreResult<Addition> addConversation(const QSqlDatabase &sql, StoredConversation conversation)
 {
     // One that waits in the trash is no reason to keep its backup out.
-    if (auto purged = purgeDeleted(sql); !purged)
+    if (auto purged = purgeDeleted(sql, conversation.record.summary.id); !purged)
         return std::unexpected(purged.error());
     const auto present = loadWhole(sql, conversation.record.summary.id);
     if (present) {

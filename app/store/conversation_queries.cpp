@@ -359,6 +359,12 @@ StoreResult<void> purgeDeleted(const QSqlDatabase &database)
     return executeAll(database, { u"DELETE FROM conversations WHERE deleted IS NOT NULL"_s });
 }
 
+StoreResult<void> purgeDeleted(const QSqlDatabase &database, RecordId conversation)
+{
+    return run(database, u"DELETE FROM conversations WHERE deleted IS NOT NULL AND id = ?"_s,
+               { QVariant::fromValue<qlonglong>(conversation) });
+}
+
 StoreResult<void> insertMessage(const QSqlDatabase &database, const MessageRecord &message)
 {
     if (auto inserted = insertRow(database, message); !inserted)
@@ -387,25 +393,30 @@ StoreResult<void> beginReply(const QSqlDatabase &database, const MessageRecord &
 
 StoreResult<void> appendReplyPart(const QSqlDatabase &database, const ReplyPart &part)
 {
+    // The conversation may have been deleted for good meanwhile.
     return run(database,
                u"INSERT INTO reply_parts (message, part, text, thinking, tokens)"
-               " VALUES (?, ?, ?, ?, ?)"_s,
-               { QVariant::fromValue<qlonglong>(part.message), part.number,
-                 part.text.empty() ? u""_s : utf16(part.text),
-                 part.thinking.empty() ? u""_s : utf16(part.thinking), tokenBytes(part.tokens) });
+               " SELECT id, ?, ?, ?, ? FROM messages WHERE id = ?"_s,
+               { part.number, part.text.empty() ? u""_s : utf16(part.text),
+                 part.thinking.empty() ? u""_s : utf16(part.thinking), tokenBytes(part.tokens),
+                 QVariant::fromValue<qlonglong>(part.message) });
 }
 
 StoreResult<void> finishReply(const QSqlDatabase &database, const MessageRecord &reply)
 {
     QVariantList values = replyValues(reply);
     values << QVariant::fromValue<qlonglong>(reply.id);
-    auto done = run(database,
-                    u"UPDATE messages SET text = ?, thinking = ?, tokens = ?, tool_calls = ?,"
-                    " finish = ?, statistics = ?, error = ?, model = ? WHERE id = ?"_s,
-                    values);
-    if (done)
-        done = run(database, u"DELETE FROM reply_parts WHERE message = ?"_s,
-                   { QVariant::fromValue<qlonglong>(reply.id) });
+    const auto updated
+        = execute(database,
+                  u"UPDATE messages SET text = ?, thinking = ?, tokens = ?, tool_calls = ?,"
+                  " finish = ?, statistics = ?, error = ?, model = ? WHERE id = ?"_s,
+                  values);
+    if (!updated)
+        return std::unexpected(updated.error());
+    if (updated->numRowsAffected() == 0)
+        return {}; // deleted for good meanwhile
+    auto done = run(database, u"DELETE FROM reply_parts WHERE message = ?"_s,
+                    { QVariant::fromValue<qlonglong>(reply.id) });
     if (!done)
         return done;
     return indexMessage(database, reply.id, reply.text);

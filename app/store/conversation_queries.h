@@ -42,6 +42,7 @@ StoreResult<void> setShown(const QSqlDatabase &database, const ConversationRecor
 // Deleting is an update first, so that it can be undone; purging ends that.
 StoreResult<void> setDeleted(const QSqlDatabase &database, RecordId conversation, bool isDeleted);
 StoreResult<void> purgeDeleted(const QSqlDatabase &database);
+StoreResult<void> purgeDeleted(const QSqlDatabase &database, RecordId conversation); // only this
 
 // A message that is complete. The conversation shows its branch from then on.
 StoreResult<void> insertMessage(const QSqlDatabase &database, const MessageRecord &message);

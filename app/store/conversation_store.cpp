@@ -111,10 +111,16 @@ ConversationStore::Done ConversationStore::setTokens(RecordId message,
     });
 }
 
-ConversationStore::Done ConversationStore::beginReply(const MessageRecord &reply)
+ConversationStore::Done ConversationStore::beginTurn(const std::optional<MessageRecord> &question,
+                                                     const MessageRecord &reply)
 {
-    return m_database.keep(
-        [reply](const QSqlDatabase &sql) { return app::beginReply(sql, reply); });
+    return m_database.keep([question, reply](const QSqlDatabase &sql) {
+        if (question) {
+            if (auto asked = insertMessage(sql, *question); !asked)
+                return asked;
+        }
+        return beginReply(sql, reply);
+    });
 }
 
 ConversationStore::Done ConversationStore::appendToReply(ReplyPart part)

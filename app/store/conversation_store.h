@@ -49,7 +49,9 @@ public:
     Done restore(RecordId conversation);
     Done addMessage(const MessageRecord &message);
     Done setTokens(RecordId message, std::vector<std::int32_t> tokens);
-    Done beginReply(const MessageRecord &reply);
+    // What a user said (none: an alternative to an earlier reply) and the reply under way, in one
+    // transaction: a question is never left without the place of its answer.
+    Done beginTurn(const std::optional<MessageRecord> &question, const MessageRecord &reply);
     Done appendToReply(ReplyPart part);
     Done finishReply(const MessageRecord &reply);
 

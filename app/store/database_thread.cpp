@@ -206,8 +206,8 @@ QString DatabaseThread::stateText() const
                   "kept. %1")
             .arg(m_detail);
     case State::InUse:
-        return tr("Firesteel is already running. What is said in this window is not kept. %1")
-            .arg(m_detail);
+        return tr("Firesteel is already running and has the stored chats open. What is said in this "
+                  "window is not kept.");
     case State::Newer:
         return tr("The conversations were stored by a newer Firesteel and are left alone. What is "
                   "said now is not kept. %1")

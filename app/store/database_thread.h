@@ -50,7 +50,9 @@ public:
 
     explicit DatabaseThread(const QString &file, std::span<const Migration> steps = migrations(),
                             QObject *parent = nullptr);
-    ~DatabaseThread() override; // after everything handed over has run
+    // After everything handed over has run. Must come before the end of the QCoreApplication,
+    // without which no thread receives anything.
+    ~DatabaseThread() override;
 
     State state() const { return m_state; }
     QString stateText() const; // what it means for a person; empty when Ready or Opening

@@ -13,6 +13,7 @@ FocusScope {
 
     required property ConversationController conversation
     required property EngineController engine
+    required property DatabaseThread database
     property bool showStatistics: true
 
     signal newRequested
@@ -34,6 +35,10 @@ FocusScope {
     Connections {
         function onAnswered(complete: bool) {
             root.announce(complete ? qsTr("The answer is finished.") : qsTr("The answer ended early."));
+        }
+
+        function onShown(row: int) {
+            messages.showRow(row);
         }
 
         target: root.conversation
@@ -75,6 +80,14 @@ FocusScope {
                     root.focusComposer();
                 }
             }
+        }
+
+        StoreNotice {
+            Layout.alignment: Qt.AlignHCenter
+            Layout.preferredWidth: composer.width
+            Layout.bottomMargin: Theme.step * 3
+            database: root.database
+            loadError: root.conversation.loadError
         }
 
         ModelNotice {

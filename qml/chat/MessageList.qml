@@ -23,6 +23,11 @@ FocusScope {
         follower.resume();
     }
 
+    function showRow(row: int) {
+        follower.following = false;
+        view.positionViewAtIndex(row, ListView.Beginning);
+    }
+
     ListView {
         id: view
 

@@ -11,6 +11,7 @@ ItemDelegate {
     id: root
 
     required property int index
+    required property string conversationId
     required property string title
     required property bool active
     required property bool busy
@@ -21,6 +22,7 @@ ItemDelegate {
     signal opened
     signal renamed(string text)
     signal deleted
+    signal menuRequested
 
     function startRename() {
         renaming = true;
@@ -49,6 +51,11 @@ ItemDelegate {
     onClicked: opened()
     onDoubleClicked: startRename()
     ListView.onPooled: renaming = false
+
+    TapHandler {
+        acceptedButtons: Qt.RightButton
+        onTapped: root.menuRequested()
+    }
 
     background: Item {
         Rectangle {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The list of conversations: new, open, rename, delete with undo. Shown docked or in a drawer by Main.qml.
+// The conversations: new, search, export and import over the list, what was just done under it. Shown docked or in a drawer
+// by Main.qml.
 pragma ComponentBehavior: Bound
 
 import QtQuick
-import QtQuick.Controls.Basic
 import QtQuick.Layouts
 import Firesteel.App
 import Firesteel.Ui
@@ -13,16 +13,40 @@ Rectangle {
     id: root
 
     required property ConversationListModel conversations
+    required property ConversationSearchModel search
+    property bool searchShown: false
     property bool canUndo: false
     property string deletedTitle
+    property string exchangeText
+    property bool exchanging: false
 
     signal newRequested
     signal opened(int row)
+    signal hitOpened(int row)
     signal renamed(int row, string title)
     signal deleted(int row)
     signal undone
+    signal searchToggled(bool shown)
+    signal exportRequested(string conversationId, string title) // no id: all of them
+    signal importRequested
+    signal exchangeDismissed
+
+    function focusSearch() {
+        field.forceActiveFocus();
+        field.selectAll();
+    }
 
     color: Theme.surface
+    onSearchShownChanged: {
+        if (searchShown)
+            focusSearch();
+        else
+            search.query = "";
+    }
+    Component.onCompleted: {
+        if (searchShown)
+            focusSearch();
+    }
 
     Accessible.role: Accessible.Pane
     Accessible.name: qsTr("Chats")
@@ -31,71 +55,107 @@ Rectangle {
         anchors.fill: parent
         spacing: 0
 
-        TextButton {
-            id: newButton
-
+        RowLayout {
             Layout.fillWidth: true
             Layout.margins: Theme.step * 2
-            text: qsTr("New chat")
-            symbol: "plus"
-            onClicked: root.newRequested()
+            spacing: Theme.step
 
-            Tip {
-                text: qsTr("Start a new chat (Ctrl+N)")
-                visible: newButton.hovered
+            TextButton {
+                id: newButton
+
+                Layout.fillWidth: true
+                Layout.minimumWidth: 0
+                text: qsTr("New chat")
+                symbol: "plus"
+                onClicked: root.newRequested()
+
+                Tip {
+                    text: qsTr("Start a new chat (Ctrl+N)")
+                    visible: newButton.hovered
+                }
+            }
+            IconButton {
+                objectName: "searchButton"
+                symbol: "search"
+                hint: root.searchShown ? qsTr("Close the search") : qsTr("Search all chats (Ctrl+Shift+F)")
+                checkable: true
+                checked: root.searchShown
+                onToggled: root.searchToggled(checked)
+            }
+            IconButton {
+                objectName: "moreButton"
+                symbol: "more"
+                hint: qsTr("Export and import")
+                onClicked: moreMenu.open()
+
+                PopupMenu {
+                    id: moreMenu
+
+                    x: parent.width - width
+                    y: parent.height + Theme.step
+
+                    MenuEntry {
+                        text: qsTr("Export all chats…")
+                        enabled: !root.exchanging && root.conversations.count > 0
+                        onTriggered: root.exportRequested("", "")
+                    }
+                    MenuEntry {
+                        text: qsTr("Import chats…")
+                        enabled: !root.exchanging
+                        onTriggered: root.importRequested()
+                    }
+                }
             }
         }
 
-        ListView {
-            id: list
+        Field {
+            id: field
 
-            objectName: "conversationList"
+            objectName: "searchField"
+            Layout.fillWidth: true
+            Layout.leftMargin: Theme.step * 2
+            Layout.rightMargin: Theme.step * 2
+            Layout.bottomMargin: Theme.step
+            visible: root.searchShown
+            placeholderText: qsTr("Search all chats")
+            text: root.search.query
+            onTextEdited: root.search.query = text
+            Keys.onEscapePressed: root.searchToggled(false)
+            Keys.onDownPressed: hits.forceActiveFocus()
+            Keys.onReturnPressed: hits.forceActiveFocus()
+            Keys.onEnterPressed: hits.forceActiveFocus()
+
+            Accessible.name: placeholderText
+        }
+
+        ConversationList {
             Layout.fillWidth: true
             Layout.fillHeight: true
-            clip: true
-            model: root.conversations
-            reuseItems: true
-            boundsBehavior: Flickable.StopAtBounds
-            activeFocusOnTab: true
-            keyNavigationEnabled: true
-            highlightMoveDuration: 0
-            currentIndex: -1
-            section.property: "section"
-            section.delegate: SectionHeader {}
-            ScrollBar.vertical: ThinScrollBar {}
-            delegate: ConversationRow {
-                width: ListView.view.width
-                current: ListView.isCurrentItem && list.activeFocus
-                onOpened: root.opened(index)
-                onRenamed: text => root.renamed(index, text)
-                onDeleted: root.deleted(index)
-            }
+            visible: !hits.visible
+            conversations: root.conversations
+            onOpened: row => root.opened(row)
+            onRenamed: (row, title) => root.renamed(row, title)
+            onExportRequested: (conversationId, title) => root.exportRequested(conversationId, title)
+            onDeleted: row => root.deleted(row)
+        }
 
-            Keys.onReturnPressed: root.opened(currentIndex)
-            Keys.onEnterPressed: root.opened(currentIndex)
-            Keys.onPressed: event => {
-                if (event.key === Qt.Key_F2 && currentItem) {
-                    (currentItem as ConversationRow).startRename();
-                    event.accepted = true;
-                }
-            }
-            onActiveFocusChanged: {
-                if (activeFocus && currentIndex < 0)
-                    currentIndex = 0;
-            }
+        SearchHits {
+            id: hits
 
-            Accessible.role: Accessible.List
-            Accessible.name: qsTr("Chats")
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            visible: root.searchShown && root.search.query.trim() !== ""
+            search: root.search
+            onOpened: row => root.hitOpened(row)
+            Keys.onEscapePressed: root.searchToggled(false)
+        }
 
-            UiText {
-                anchors.fill: parent
-                anchors.margins: Theme.step * 4
-                visible: list.count === 0
-                color: Theme.dim
-                text: qsTr("No chats yet. Write a message to start one.")
-                wrapMode: Text.Wrap
-                verticalAlignment: Text.AlignTop
-            }
+        ExchangeBar {
+            Layout.fillWidth: true
+            Layout.margins: Theme.step * 2
+            words: root.exchangeText
+            running: root.exchanging
+            onDismissed: root.exchangeDismissed()
         }
 
         UndoBar {

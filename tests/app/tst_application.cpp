@@ -32,6 +32,7 @@ struct Session
         fake = engine.get();
         ApplicationSetup setup;
         setup.settingsFile = folder.filePath(u"settings.ini"_s);
+        setup.databaseFile = folder.filePath(u"data/firesteel.db"_s);
         setup.engine.findModel = [hasModel] {
             return hasModel ? ModelLocation { "/models/glimmer", {} }
                             : ModelLocation { {}, { u"/models"_s } };

@@ -191,6 +191,7 @@ public:
     {
         app::ApplicationSetup setup;
         setup.settingsFile = m_folder.filePath(u"settings.ini"_s);
+        setup.databaseFile = m_folder.filePath(u"firesteel.db"_s);
         setup.engine.findModel = [] { return app::ModelLocation { "/models/scripted", {} }; };
         m_application = std::make_unique<app::Application>(std::move(m_fake), std::move(setup));
     }

@@ -17,9 +17,39 @@ using namespace Qt::Literals::StringLiterals;
 Fixture::Fixture() = default;
 Fixture::~Fixture() = default;
 
+void Fixture::close() { m_application.reset(); }
+
 app::Application *Fixture::makeApplication()
 {
     m_application.reset();
+    ++m_applications;
+    return makeOnDatabase();
+}
+
+app::Application *Fixture::restartApplication()
+{
+    m_application.reset();
+    return makeOnDatabase();
+}
+
+void Fixture::occupyDatabase()
+{
+    m_application.reset();
+    ++m_applications;
+    if (!m_occupied.acquire(databaseFile() + u".lock"_s))
+        qFatal("the database is in use");
+    --m_applications;
+}
+
+QString Fixture::databaseFile() const { return m_folder.filePath(u"%1.db"_s.arg(m_applications)); }
+
+QUrl Fixture::fileUrl(const QString &name) const
+{
+    return QUrl::fromLocalFile(m_folder.filePath(name));
+}
+
+app::Application *Fixture::makeOnDatabase()
+{
     const QString settings = m_folder.filePath(u"firesteel.ini"_s);
     QFile::remove(settings);
     m_isModelHidden = false;
@@ -28,6 +58,7 @@ app::Application *Fixture::makeApplication()
     m_engine = engine.get();
     app::ApplicationSetup setup;
     setup.settingsFile = settings;
+    setup.databaseFile = databaseFile();
     setup.engine.findModel = [this] {
         return m_isModelHidden ? app::ModelLocation { {}, { u"/nowhere"_s } }
                                : app::ModelLocation { "/", {} };

@@ -5,11 +5,13 @@
 #pragma once
 
 #include "app/application.h"
+#include "app/store/file_lock.h"
 #include "tests/support/fake_engine.h"
 
 #include <QObject>
 #include <QQuickItem>
 #include <QTemporaryDir>
+#include <QUrl>
 #include <QWindow>
 
 #include <memory>
@@ -24,8 +26,15 @@ public:
     Fixture();
     ~Fixture() override;
 
+    void close(); // the application
+
     // A fresh application, not started; the one before is destroyed.
     Q_INVOKABLE firesteel::app::Application *makeApplication();
+    // The next one finds what the last one stored.
+    Q_INVOKABLE firesteel::app::Application *restartApplication();
+    // As if another process had the conversations of the next fresh application open.
+    Q_INVOKABLE void occupyDatabase();
+    Q_INVOKABLE QUrl fileUrl(const QString &name) const; // in the folder of this run
     Q_INVOKABLE void start(); // looks for the model and loads it
     Q_INVOKABLE void hideModel();
     Q_INVOKABLE void failLoad(const QString &message); // empty: not any more
@@ -45,6 +54,11 @@ private:
     FakeScript m_script;
     FakeEngine *m_engine = nullptr; // the application's
     bool m_isModelHidden = false;
+    int m_applications = 0; // each with a database of its own
+    QString databaseFile() const;
+    app::Application *makeOnDatabase();
+
+    app::FileLock m_occupied;
     std::unique_ptr<app::Application> m_application;
 };
 

@@ -4,6 +4,7 @@
 // wide and narrow. It fails when a state is not reached; whether it looks right is for eyes. With
 // --model it asks the real engine.
 #include "app/application.h"
+#include "app/store/file_lock.h"
 #include "engine/api/engine.h"
 #include "qml/window.h"
 #include "tests/support/fake_engine.h"
@@ -51,7 +52,47 @@ struct Scene
     int tokensBeforePicture = -1; // of the answer; -1: all
     app::EngineController::State state = app::EngineController::State::Ready;
     QString pressed = {}; // objectName of a button
+    QString searched = {}; // in the sidebar, over stored chats
+    bool isSecondInstance = false;
 };
+
+// A few chats of the last weeks.
+void storeChats(const QString &file)
+{
+    struct Chat
+    {
+        QString title;
+        std::string question;
+        int daysAgo = 0;
+    };
+    const std::vector<Chat> chats {
+        { u"Trip to Kyoto"_s, "Where do the maples turn red first in Kyoto? Which map helps?", 0 },
+        { u"京都の地図"_s, "京都の紅葉の名所を教えてください。map もあれば。", 0 },
+        { u"Ownership of a moved-from unique_ptr in a std::map"_s,
+          "What does a std::map do with a moved-from unique_ptr as its mapped value?", 1 },
+        { u"Bread"_s, "Why does my sourdough stay flat? A map of causes, please.", 9 },
+    };
+    app::DatabaseThread database(file);
+    database.write([&chats](const QSqlDatabase &sql) -> app::StoreResult<void> {
+        constexpr qint64 kDay = 86'400'000;
+        for (const Chat &chat : chats) {
+            app::ConversationRecord record;
+            const qint64 time = app::currentMilliseconds() - chat.daysAgo * kDay;
+            record.summary = { app::newRecordId(), chat.title, time, time };
+            app::MessageRecord message;
+            message.id = app::newRecordId();
+            message.conversation = record.summary.id;
+            message.created = time;
+            message.text = chat.question;
+            auto done = app::insertConversation(sql, record);
+            if (done)
+                done = app::insertMessage(sql, message);
+            if (!done)
+                return done;
+        }
+        return {};
+    });
+}
 
 class Studio
 {
@@ -99,6 +140,7 @@ bool Studio::take(const Scene &scene)
     QTemporaryDir folder;
     app::ApplicationSetup setup;
     setup.settingsFile = folder.filePath(u"firesteel.ini"_s);
+    setup.databaseFile = folder.filePath(u"firesteel.db"_s);
     std::unique_ptr<engine::Engine> engine;
     test::FakeEngine *fake = nullptr;
     const bool isReal = !m_model.isEmpty() && scene.state == State::Ready;
@@ -122,6 +164,11 @@ bool Studio::take(const Scene &scene)
             return app::ModelLocation { {}, { u"the variable FIRESTEEL_MODEL"_s } };
         return app::ModelLocation { isReal ? m_model.toStdString() : "/", {} };
     };
+    if (!scene.searched.isEmpty())
+        storeChats(setup.databaseFile);
+    app::FileLock otherInstance;
+    if (scene.isSecondInstance && !otherInstance.acquire(setup.databaseFile + u".lock"_s))
+        return false;
     app::Application application(std::move(engine), std::move(setup));
     app::AppSettings &settings = *application.settings();
     settings.setAppearance(scene.appearance);
@@ -138,9 +185,21 @@ bool Studio::take(const Scene &scene)
     window->resize(scene.size);
     if (!reach(application, fake, scene))
         return false;
+    if (!scene.searched.isEmpty()) {
+        window->setProperty("searchShown", true);
+        application.search()->setQuery(scene.searched);
+        if (!waitFor([&] { return application.search()->rowCount() > 0; }, 10'000))
+            return false;
+        application.exportConversations(
+            {}, QUrl::fromLocalFile(folder.filePath(u"Firesteel chats.json"_s)));
+        if (!waitFor([&] { return !application.isExchanging(); }, 10'000))
+            return false;
+        application.deleteConversation(2);
+    }
     if (scene.isReasoningOpen)
         application.conversation()->blocks()->setExpanded(1, true);
     if (!scene.pressed.isEmpty()) {
+        settle(200); // a window that is not shown yet opens no menu
         auto *button = window->findChild<QObject *>(scene.pressed);
         if (button == nullptr || !QMetaObject::invokeMethod(button, "click"))
             return false;
@@ -176,6 +235,52 @@ std::vector<Scene> scenes()
           u"effortButton"_s },
         { u"sidebar-over-chat"_s, narrow, Appearance::Dark, question, false, false, 1, -1,
           State::Ready, u"sidebarToggle"_s },
+        { u"search-light"_s,
+          wide,
+          Appearance::Light,
+          question,
+          false,
+          false,
+          1,
+          -1,
+          State::Ready,
+          {},
+          u"map"_s },
+        { u"search-dark"_s,
+          wide,
+          Appearance::Dark,
+          question,
+          false,
+          false,
+          1,
+          -1,
+          State::Ready,
+          {},
+          u"map"_s },
+        { u"second-instance-light"_s,
+          wide,
+          Appearance::Light,
+          question,
+          false,
+          false,
+          1,
+          -1,
+          State::Ready,
+          {},
+          {},
+          true },
+        { u"second-instance-dark"_s,
+          wide,
+          Appearance::Dark,
+          {},
+          false,
+          false,
+          1,
+          -1,
+          State::Ready,
+          u"moreButton"_s,
+          {},
+          true },
         { u"failed-load"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::Failed },
     };
 }

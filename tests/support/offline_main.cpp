@@ -11,6 +11,7 @@
 #include <QCommandLineParser>
 #include <QGuiApplication>
 #include <QQmlApplicationEngine>
+#include <QStandardPaths>
 
 using namespace firesteel;
 using namespace Qt::Literals::StringLiterals;
@@ -32,6 +33,8 @@ int main(int argc, char *argv[])
     auto engine
         = std::make_unique<test::FakeEngine>(test::offlineScript(parser.value(speed).toDouble()));
     app::ApplicationSetup setup;
+    setup.databaseFile = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation)
+        + u"/firesteel-offline/firesteel.db"_s; // never a person's conversations
     setup.engine.findModel = [] { return app::ModelLocation { "/", {} }; };
     app::Application application(std::move(engine), std::move(setup));
 

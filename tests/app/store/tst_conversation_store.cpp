@@ -213,7 +213,7 @@ void ConversationStoreTest::completesAReplyCutShort()
     MessageRecord reply = newMessage(conversation, question.id, {}, Role::Assistant);
     reply.end = ReplyEnd::UnderWay;
     reply.model = u"Glimmer"_s;
-    m_store->beginReply(reply);
+    m_store->beginTurn({}, reply);
     m_store->appendToReply({ reply.id, 1, {}, "Let me", { 1, 2 } });
     m_store->appendToReply({ reply.id, 2, "A hash", " think.", { 3 } });
     valueOf(waitFor(m_store->appendToReply({ reply.id, 3, " map keeps", {}, { 4, 5 } })));
@@ -236,7 +236,7 @@ void ConversationStoreTest::finishesAReplyAsAWhole()
     begun.end = ReplyEnd::UnderWay;
     begun.id = reply.id;
     begun.created = reply.created;
-    m_store->beginReply(begun);
+    m_store->beginTurn({}, begun);
     m_store->appendToReply({ reply.id, 1, "Maps", {}, { 1 } });
     valueOf(waitFor(m_store->finishReply(reply)));
     const auto parts = waitFor(m_database->read([](const QSqlDatabase &sql) {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// Asks for the file that chats are exported to or imported from.
+import QtCore
+import QtQuick
+import QtQuick.Dialogs
+
+Item {
+    id: root
+
+    property string conversationId // of the chat to export; empty: all of them
+
+    signal exported(string conversationId, url file)
+    signal imported(url file)
+
+    function fileName(title: string): string {
+        const plain = title.replace(/[\/\\:*?"<>|\u0000-\u001f]/g, " ").trim().slice(0, 60);
+        return plain === "" ? "chat" : plain;
+    }
+
+    function askExport(conversationId: string, title: string) {
+        root.conversationId = conversationId;
+        saveDialog.selectedFile = saveDialog.currentFolder + "/" + encodeURIComponent(conversationId === "" ? qsTr("Firesteel chats") : fileName(title)) + ".json";
+        saveDialog.open();
+    }
+
+    function askImport() {
+        openDialog.open();
+    }
+
+    FileDialog {
+        id: saveDialog
+
+        title: root.conversationId === "" ? qsTr("Export all chats") : qsTr("Export this chat")
+        fileMode: FileDialog.SaveFile
+        nameFilters: [qsTr("Chats of Firesteel (*.json)")]
+        defaultSuffix: "json"
+        currentFolder: StandardPaths.writableLocation(StandardPaths.DocumentsLocation)
+        onAccepted: root.exported(root.conversationId, selectedFile)
+    }
+    FileDialog {
+        id: openDialog
+
+        title: qsTr("Import chats")
+        nameFilters: [qsTr("Chats of Firesteel (*.json)"), qsTr("All files (*)")]
+        currentFolder: StandardPaths.writableLocation(StandardPaths.DocumentsLocation)
+        onAccepted: root.imported(selectedFile)
+    }
+}
