@@ -3,6 +3,7 @@
 
 #include "app/markdown/code_document.h"
 
+#include <QFileInfo>
 #include <QStandardPaths>
 
 #include <memory>
@@ -23,6 +24,14 @@ QString defaultDatabase()
         + "/firesteel/firesteel.db"_L1;
 }
 
+// With its folder of models filled in.
+ModelsController::Setup besideDatabase(ModelsController::Setup setup, const QString &database)
+{
+    if (setup.downloads.modelsFolder.isEmpty())
+        setup.downloads.modelsFolder = QFileInfo(database).path() + "/models"_L1;
+    return setup;
+}
+
 } // namespace
 
 Application::Application(std::unique_ptr<engine::Engine> engine, ApplicationSetup setup,
@@ -30,12 +39,18 @@ Application::Application(std::unique_ptr<engine::Engine> engine, ApplicationSetu
     : QObject(parent)
     , m_engine(std::move(engine))
     , m_settings(setup.settingsFile)
+    , m_isModelGiven(setup.isModelGiven)
     , m_database(setup.databaseFile.isEmpty() ? defaultDatabase() : setup.databaseFile)
     , m_store(m_database)
     , m_exchange(m_database)
+    , m_models(
+          m_database,
+          besideDatabase(std::move(setup.models),
+                         setup.databaseFile.isEmpty() ? defaultDatabase() : setup.databaseFile))
     , m_engineController(*m_engine, std::move(setup.engine))
     , m_search(m_store)
 {
+    connect(&m_models, &ModelsController::useRequested, this, &Application::useModel);
     newConversation();
 }
 
@@ -44,7 +59,11 @@ Application::~Application() = default;
 void Application::start()
 {
     listStored(m_store.open());
-    m_engineController.retry();
+    m_models.start();
+    if (!m_isModelGiven && !m_settings.modelFolder().isEmpty())
+        useModel(m_settings.modelFolder());
+    else
+        m_engineController.retry();
     CodeDocument::prepareLanguages();
 }
 
@@ -69,6 +88,13 @@ void Application::open(ConversationController *conversation)
     m_conversations.setActive(conversation);
     Q_EMIT conversationChanged();
     m_conversations.closeIdle(kOpenConversations);
+}
+
+void Application::useModel(const QString &folder)
+{
+    m_settings.setModelFolder(folder);
+    m_models.setFolderInUse(folder);
+    m_engineController.use(folder);
 }
 
 void Application::newConversation()

@@ -9,6 +9,7 @@
 #include "app/chat/conversation_list_model.h"
 #include "app/chat/conversation_search_model.h"
 #include "app/inference/engine_controller.h"
+#include "app/models/models_controller.h"
 #include "app/settings/app_settings.h"
 #include "app/store/conversation_exchange.h"
 #include "app/store/conversation_store.h"
@@ -29,6 +30,8 @@ struct ApplicationSetup
     EngineSetup engine;
     QString settingsFile; // empty: in the user's configuration folder
     QString databaseFile; // empty: in the user's data folder
+    ModelsController::Setup models; // without a folder of models: beside the database
+    bool isModelGiven = false; // by command line or environment: no choice of before counts
 };
 
 class Application : public QObject
@@ -46,6 +49,7 @@ class Application : public QObject
     Q_PROPERTY(firesteel::app::ConversationSearchModel *search READ search CONSTANT FINAL)
     Q_PROPERTY(QString exchangeText READ exchangeText NOTIFY exchangeChanged FINAL)
     Q_PROPERTY(bool exchanging READ isExchanging NOTIFY exchangeChanged FINAL)
+    Q_PROPERTY(firesteel::app::ModelsController *models READ models CONSTANT FINAL)
     Q_PROPERTY(bool canUndoDelete READ canUndoDelete NOTIFY canUndoDeleteChanged FINAL)
     Q_PROPERTY(QString deletedTitle READ deletedTitle NOTIFY canUndoDeleteChanged FINAL)
 
@@ -74,6 +78,7 @@ public:
     AppSettings *settings() { return &m_settings; }
     DatabaseThread *database() { return &m_database; }
     ConversationSearchModel *search() { return &m_search; }
+    ModelsController *models() { return &m_models; }
     QString exchangeText() const { return m_exchangeText; }
     bool isExchanging() const { return m_isExchanging; }
     bool canUndoDelete() const { return m_deleted.has_value(); }
@@ -90,12 +95,15 @@ private:
     ConversationController::ThinkingEffort defaultEffort() const;
     void listStored(QFuture<StoreResult<std::vector<ConversationSummary>>> stored);
     void setExchange(bool isExchanging, const QString &text);
+    void useModel(const QString &folder);
 
     std::unique_ptr<engine::Engine> m_engine;
     AppSettings m_settings;
+    bool m_isModelGiven;
     DatabaseThread m_database;
     ConversationStore m_store;
     ConversationExchange m_exchange;
+    ModelsController m_models;
     EngineController m_engineController;
     ConversationListModel m_conversations;
     ConversationSearchModel m_search;

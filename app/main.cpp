@@ -4,6 +4,7 @@
 // makes the engine and the Application, opens the window. Nothing else in the app reads either.
 #include "app/application.h"
 #include "app/model_location.h"
+#include "app/models/headless_download.h"
 #include "app/termination.h"
 #include "engine/api/engine.h"
 #include "qml/window.h"
@@ -12,11 +13,14 @@
 #include <QGuiApplication>
 #include <QLoggingCategory>
 #include <QMetaEnum>
+#include <QProcessEnvironment>
 #include <QQmlApplicationEngine>
+#include <QStandardPaths>
 
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
 
 using namespace firesteel;
 using namespace Qt::Literals::StringLiterals;
@@ -48,6 +52,7 @@ struct Options
 {
     QString model;
     QString appearance;
+    app::HeadlessRequest headless;
 };
 
 std::optional<app::AppSettings::Appearance> appearanceNamed(const QString &name)
@@ -60,7 +65,7 @@ std::optional<app::AppSettings::Appearance> appearanceNamed(const QString &name)
     return std::nullopt;
 }
 
-Options parse(const QGuiApplication &application)
+Options parse(const QCoreApplication &application)
 {
     QCommandLineParser parser;
     parser.setApplicationDescription(u"Chat with GLM-5.3-Flash on this computer."_s);
@@ -70,11 +75,41 @@ Options parse(const QGuiApplication &application)
         u"folder"_s);
     const QCommandLineOption appearance(
         u"appearance"_s, u"system, light or dark, for this run and later ones."_s, u"name"_s);
-    parser.addOptions({ model, appearance });
+    const QCommandLineOption download(
+        u"download"_s, u"Download a model of the catalogue without a window, then end."_s,
+        u"repository@revision"_s);
+    const QCommandLineOption accept(
+        u"accept-license"_s,
+        u"Accept the licence of a model without a window. You have read it where it is published."_s,
+        u"repository@revision"_s);
+    parser.addOptions({ model, appearance, download, accept });
     parser.addHelpOption();
     parser.addVersionOption();
     parser.process(application);
-    return { parser.value(model), parser.value(appearance) };
+    return { parser.value(model),
+             parser.value(appearance),
+             { parser.values(download), parser.values(accept) } };
+}
+
+// Before an application exists: a headless run must not look for a display.
+bool isHeadless(int argc, char *argv[])
+{
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view argument(argv[i]);
+        if (argument.starts_with("--download") || argument.starts_with("--accept-license"))
+            return true;
+    }
+    return false;
+}
+
+QString dataFolder()
+{
+    return QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + u"/firesteel"_s;
+}
+
+app::ModelsController::Setup modelsSetup()
+{
+    return app::ModelsController::setupFrom(QProcessEnvironment::systemEnvironment(), dataFolder());
 }
 
 } // namespace
@@ -82,11 +117,18 @@ Options parse(const QGuiApplication &application)
 int main(int argc, char *argv[])
 {
     app::setUpProcess();
+    if (isHeadless(argc, argv)) {
+        const QCoreApplication qt(argc, argv);
+        return app::runHeadless(parse(qt).headless, modelsSetup(),
+                                dataFolder() + u"/firesteel.db"_s);
+    }
     QGuiApplication qt(argc, argv);
     const Options options = parse(qt);
     app::setUpLook();
 
     app::ApplicationSetup setup;
+    setup.models = modelsSetup();
+    setup.isModelGiven = !options.model.isEmpty() || qEnvironmentVariableIsSet("FIRESTEEL_MODEL");
     setup.engine.findModel
         = [model = options.model, environment = qEnvironmentVariable("FIRESTEEL_MODEL"),
            program = QCoreApplication::applicationDirPath()] {

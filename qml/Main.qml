@@ -15,6 +15,14 @@ ApplicationWindow {
 
     required property App.Application application
     readonly property App.AppSettings settings: application.settings
+    // Beside the chat: "models". Empty: the chat.
+    property string shownPage: ""
+    readonly property var pages: ({
+            "models": {
+                "title": qsTr("Models"),
+                "component": modelsComponent
+            }
+        })
     readonly property bool systemDark: Application.styleHints.colorScheme === Qt.Dark
     property bool searchShown: false
     readonly property bool dark: settings.appearance === App.AppSettings.System ? systemDark : settings.appearance === App.AppSettings.Dark
@@ -37,20 +45,23 @@ ApplicationWindow {
 
     function newConversation() {
         application.newConversation();
-        sidebarDrawer.close();
-        page.focusComposer();
+        showChat();
     }
 
     function openConversation(row: int) {
         application.openConversation(row);
+        showChat();
+    }
+
+    function showChat() {
+        shownPage = "";
         sidebarDrawer.close();
         page.focusComposer();
     }
 
     function openHit(row: int) {
         application.openSearchHit(row);
-        sidebarDrawer.close();
-        page.focusComposer();
+        showChat();
     }
 
     function startSearch() {
@@ -60,6 +71,12 @@ ApplicationWindow {
             sidebarDrawer.open();
         searchShown = true;
         searchStarted();
+    }
+
+    function show(page: string) {
+        sidebarDrawer.close();
+        shownPage = page;
+        pageLoader.forceActiveFocus();
     }
 
     function scaleText(by: real) {
@@ -134,7 +151,11 @@ ApplicationWindow {
     }
     Shortcut {
         sequence: "Ctrl+L"
-        onActivated: page.focusComposer()
+        onActivated: root.showChat()
+    }
+    Shortcut {
+        sequence: "Ctrl+Shift+M"
+        onActivated: root.show("models")
     }
     Shortcut {
         sequences: [StandardKey.ZoomIn, "Ctrl+="]
@@ -176,6 +197,8 @@ ApplicationWindow {
             onExportRequested: (conversationId, title) => exchange.askExport(conversationId, title)
             onImportRequested: exchange.askImport()
             onExchangeDismissed: root.application.dismissExchange()
+            shownPage: root.shownPage
+            onPageRequested: page => root.show(page)
 
             Connections {
                 function onSearchStarted() {
@@ -184,6 +207,16 @@ ApplicationWindow {
 
                 target: root
             }
+        }
+    }
+
+    Component {
+        id: modelsComponent
+
+        ModelsPage {
+            focus: true
+            models: root.application.models
+            onClosed: root.showChat()
         }
     }
 
@@ -207,11 +240,15 @@ ApplicationWindow {
         focus: true
 
         Keys.onEscapePressed: event => {
+            if (root.shownPage !== "") {
+                root.showChat();
+                return;
+            }
             event.accepted = root.application.conversation.busy;
             root.application.conversation.stop();
         }
         Keys.onPressed: event => {
-            if (event.text === "/") {
+            if (event.text === "/" && root.shownPage === "") {
                 page.focusComposer();
                 event.accepted = true;
             }
@@ -236,7 +273,7 @@ ApplicationWindow {
 
                 TitleBar {
                     Layout.fillWidth: true
-                    title: root.application.conversation.title
+                    title: root.pages[root.shownPage]?.title ?? root.application.conversation.title
                     engine: root.application.engine
                     settings: root.settings
                     sidebarShown: folds.sidebarDocked
@@ -250,12 +287,23 @@ ApplicationWindow {
 
                     Layout.fillWidth: true
                     Layout.fillHeight: true
+                    visible: root.shownPage === ""
                     focus: true
                     conversation: root.application.conversation
                     engine: root.application.engine
                     database: root.application.database
                     showStatistics: root.settings.showStatistics
                     onNewRequested: root.newConversation()
+                }
+                Loader {
+                    id: pageLoader
+
+                    Layout.fillWidth: true
+                    Layout.fillHeight: true
+                    active: root.shownPage !== ""
+                    visible: active
+                    focus: active
+                    sourceComponent: root.pages[root.shownPage]?.component ?? null
                 }
             }
             Loader {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/inference/engine_controller.h"
 
+#include <QDir>
 #include <QtConcurrentRun>
 
 #include <algorithm>
@@ -118,8 +119,20 @@ EngineController::~EngineController()
 
 void EngineController::retry()
 {
-    if (m_state == State::Loading)
-        return;
+    if (m_state != State::Loading)
+        look();
+}
+
+void EngineController::use(const QString &folder)
+{
+    m_setup.findModel = [folder] {
+        return ModelLocation { QDir(folder).filesystemAbsolutePath(), { folder } };
+    };
+    look();
+}
+
+void EngineController::look()
+{
     ++m_load;
     setState(State::Looking);
     QtConcurrent::run(&m_workers, m_setup.findModel)

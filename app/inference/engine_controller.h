@@ -72,6 +72,8 @@ public:
 
     // Looks for the model and loads it; also after a failure or when a model was added since.
     Q_INVOKABLE void retry();
+    // Loads the model in this folder from now on, in place of whatever is loaded or loading.
+    void use(const QString &folder);
 
     // Renders, tokenises and submits on a worker. Failures arrive as an update like any other.
     std::unique_ptr<Generation> generate(std::vector<engine::Message> messages,
@@ -102,6 +104,7 @@ Q_SIGNALS:
 
 private:
     void setState(State state, const QString &errorText = {});
+    void look();
     void loadFrom(const ModelLocation &location);
     void scheduleDrain();
     void drain();

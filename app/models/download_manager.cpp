@@ -159,7 +159,7 @@ void DownloadManager::inquire(const QString &repository, const QString &revision
     m_inquiries.emplace(key, std::move(inquiry));
 }
 
-void DownloadManager::accept(const LicenseTerms &terms)
+void DownloadManager::accept(const LicenseTerms &terms, bool download)
 {
     if (find(terms.repository, terms.revision) == nullptr)
         return;
@@ -171,7 +171,7 @@ void DownloadManager::accept(const LicenseTerms &terms)
                       m_setup.appVersion,
                       QDateTime::currentDateTimeUtc() };
     m_database.write([consent](const QSqlDatabase &sql) { return acceptLicense(sql, consent); })
-        .then(this, [this, consent](const StoreResult<void> &stored) {
+        .then(this, [this, consent, download](const StoreResult<void> &stored) {
             Entry *entry = find(consent.repository, consent.revision);
             if (!stored) {
                 entry->problem = storeProblem(stored.error());
@@ -181,7 +181,9 @@ void DownloadManager::accept(const LicenseTerms &terms)
             entry->consent = consent;
             entry->problem.reset();
             Q_EMIT consentStored(consent);
-            enqueue(consent.repository, consent.revision);
+            report();
+            if (download)
+                enqueue(consent.repository, consent.revision);
         });
 }
 

@@ -47,7 +47,8 @@ public:
     void setToken(const QByteArray &token);
 
     void inquire(const QString &repository, const QString &revision); // -> termsAnswered
-    void accept(const LicenseTerms &terms); // stores the consent; queues the download
+    // Stores the consent and, unless told otherwise, queues the download.
+    void accept(const LicenseTerms &terms, bool download = true);
     void enqueue(const QString &repository, const QString &revision);
     void pause(const QString &repository, const QString &revision);
     void resume(const QString &repository, const QString &revision);

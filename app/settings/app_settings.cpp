@@ -20,6 +20,7 @@ constexpr auto kAppearance = "look/appearance"_L1;
 constexpr auto kFontScale = "look/fontScale"_L1;
 constexpr auto kReducedMotion = "look/reducedMotion"_L1;
 constexpr auto kShowStatistics = "chat/showStatistics"_L1;
+constexpr auto kModelFolder = "model/folder"_L1;
 constexpr auto kThinkingEffort = "chat/thinkingEffort"_L1;
 
 constexpr int kLowEffort = 1;
@@ -130,6 +131,14 @@ void AppSettings::setReducedMotion(bool reduced)
 {
     if (store(kReducedMotion, reduced, reducedMotion()))
         Q_EMIT reducedMotionChanged();
+}
+
+QString AppSettings::modelFolder() const { return m_file.value(kModelFolder).toString(); }
+
+void AppSettings::setModelFolder(const QString &folder)
+{
+    if (store(kModelFolder, folder, modelFolder()))
+        Q_EMIT modelFolderChanged();
 }
 
 int AppSettings::defaultThinkingEffort() const

@@ -32,6 +32,9 @@ class AppSettings : public QObject
                    showStatisticsChanged FINAL)
     Q_PROPERTY(bool reducedMotion READ reducedMotion WRITE setReducedMotion NOTIFY
                    reducedMotionChanged FINAL)
+    // Of the model that a person chose; empty: none was.
+    Q_PROPERTY(
+        QString modelFolder READ modelFolder WRITE setModelFolder NOTIFY modelFolderChanged FINAL)
     // A ConversationController::ThinkingEffort; what a new conversation starts with.
     Q_PROPERTY(int defaultThinkingEffort READ defaultThinkingEffort WRITE setDefaultThinkingEffort
                    NOTIFY defaultThinkingEffortChanged FINAL)
@@ -62,6 +65,8 @@ public:
     void setShowStatistics(bool show);
     bool reducedMotion() const;
     void setReducedMotion(bool reduced);
+    QString modelFolder() const;
+    void setModelFolder(const QString &folder);
     int defaultThinkingEffort() const;
     void setDefaultThinkingEffort(int effort);
 
@@ -74,6 +79,7 @@ Q_SIGNALS:
     void fontScaleChanged();
     void showStatisticsChanged();
     void reducedMotionChanged();
+    void modelFolderChanged();
     void defaultThinkingEffortChanged();
 
 private:

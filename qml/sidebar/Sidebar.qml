@@ -16,6 +16,7 @@ Rectangle {
     required property ConversationSearchModel search
     property bool searchShown: false
     property bool canUndo: false
+    property string shownPage: "" // see Main
     property string deletedTitle
     property string exchangeText
     property bool exchanging: false
@@ -30,6 +31,7 @@ Rectangle {
     signal exportRequested(string conversationId, string title) // no id: all of them
     signal importRequested
     signal exchangeDismissed
+    signal pageRequested(string page)
 
     function focusSearch() {
         field.forceActiveFocus();
@@ -164,6 +166,22 @@ Rectangle {
             available: root.canUndo
             deletedTitle: root.deletedTitle
             onUndone: root.undone()
+        }
+        TextButton {
+            id: modelsButton
+
+            objectName: "modelsButton"
+            Layout.fillWidth: true
+            Layout.margins: Theme.step * 2
+            flat: true
+            text: qsTr("Models")
+            palette.buttonText: root.shownPage === "models" ? Theme.accent : Theme.text
+            onClicked: root.pageRequested("models")
+
+            Tip {
+                text: qsTr("Models and licences (Ctrl+Shift+M)")
+                visible: modelsButton.hovered
+            }
         }
     }
 

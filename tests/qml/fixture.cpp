@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/qml/fixture.h"
 
+#include "tests/qml/sample_models.h"
 #include "tests/support/offline_script.h"
 
 #include <QClipboard>
@@ -59,6 +60,7 @@ app::Application *Fixture::makeOnDatabase()
     app::ApplicationSetup setup;
     setup.settingsFile = settings;
     setup.databaseFile = databaseFile();
+    setup.models.downloads.hub.endpoint = QUrl(u"http://127.0.0.1:9"_s); // nobody answers
     setup.engine.findModel = [this] {
         return m_isModelHidden ? app::ModelLocation { {}, { u"/nowhere"_s } }
                                : app::ModelLocation { "/", {} };
@@ -86,6 +88,18 @@ void Fixture::slowLoad(int milliseconds)
 {
     m_script.loadStageTime = std::chrono::milliseconds(milliseconds);
     m_engine->setScript(m_script);
+}
+
+void Fixture::showModels(const QStringList &states)
+{
+    test::showModels(*m_application->models(), states);
+}
+
+void Fixture::answerTerms(int row) { test::answerTerms(*m_application->models(), row); }
+
+void Fixture::answerTermsOfAnotherLicense(int row)
+{
+    test::answerTerms(*m_application->models(), row, false);
 }
 
 void Fixture::holdTokens() { m_engine->holdTokens(); }

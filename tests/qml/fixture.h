@@ -26,7 +26,7 @@ public:
     Fixture();
     ~Fixture() override;
 
-    void close(); // the application
+    void close(); // the application, before the process's event loop is gone
 
     // A fresh application, not started; the one before is destroyed.
     Q_INVOKABLE firesteel::app::Application *makeApplication();
@@ -39,6 +39,10 @@ public:
     Q_INVOKABLE void hideModel();
     Q_INVOKABLE void failLoad(const QString &message); // empty: not any more
     Q_INVOKABLE void slowLoad(int milliseconds);
+    // See sample_models.h.
+    Q_INVOKABLE void showModels(const QStringList &states);
+    Q_INVOKABLE void answerTerms(int row);
+    Q_INVOKABLE void answerTermsOfAnotherLicense(int row);
     Q_INVOKABLE void holdTokens();
     Q_INVOKABLE void allowTokens(int count);
     Q_INVOKABLE void releaseTokens();

@@ -7,6 +7,7 @@
 #include "app/store/file_lock.h"
 #include "engine/api/engine.h"
 #include "qml/window.h"
+#include "tests/qml/sample_models.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/offline_script.h"
 
@@ -42,10 +43,10 @@ void settle(int milliseconds)
 
 struct Scene
 {
-    QString name;
+    QString name = {};
     QSize size { 1280, 800 };
     app::AppSettings::Appearance appearance = app::AppSettings::Appearance::Light;
-    QString question; // empty: none
+    QString question = {}; // empty: none
     bool isPanelOpen = false;
     bool isReasoningOpen = false;
     double fontScale = 1;
@@ -54,6 +55,8 @@ struct Scene
     QString pressed = {}; // objectName of a button
     QString searched = {}; // in the sidebar, over stored chats
     bool isSecondInstance = false;
+    QStringList models = {}; // the page of models, see sample_models.h
+    int reviewed = -1; // row of the model whose licence is shown
 };
 
 // A few chats of the last weeks.
@@ -159,6 +162,7 @@ bool Studio::take(const Scene &scene)
         fake = scripted.get();
         engine = std::move(scripted);
     }
+    setup.models.downloads.hub.endpoint = QUrl(u"http://127.0.0.1:9"_s); // nobody answers
     setup.engine.findModel = [&] {
         if (scene.state == State::NoModel)
             return app::ModelLocation { {}, { u"the variable FIRESTEEL_MODEL"_s } };
@@ -204,6 +208,14 @@ bool Studio::take(const Scene &scene)
         if (button == nullptr || !QMetaObject::invokeMethod(button, "click"))
             return false;
     }
+    if (!scene.models.isEmpty()) {
+        QMetaObject::invokeMethod(window, "showModels");
+        test::showModels(*application.models(), scene.models);
+    }
+    if (scene.reviewed >= 0) {
+        application.models()->review(scene.reviewed);
+        test::answerTerms(*application.models(), scene.reviewed);
+    }
     settle(400);
     return window->grabWindow().save(m_output.filePath(scene.name + u".png"_s));
 }
@@ -235,52 +247,36 @@ std::vector<Scene> scenes()
           u"effortButton"_s },
         { u"sidebar-over-chat"_s, narrow, Appearance::Dark, question, false, false, 1, -1,
           State::Ready, u"sidebarToggle"_s },
-        { u"search-light"_s,
-          wide,
-          Appearance::Light,
-          question,
-          false,
-          false,
-          1,
-          -1,
-          State::Ready,
-          {},
-          u"map"_s },
-        { u"search-dark"_s,
-          wide,
-          Appearance::Dark,
-          question,
-          false,
-          false,
-          1,
-          -1,
-          State::Ready,
-          {},
-          u"map"_s },
-        { u"second-instance-light"_s,
-          wide,
-          Appearance::Light,
-          question,
-          false,
-          false,
-          1,
-          -1,
-          State::Ready,
-          {},
-          {},
-          true },
-        { u"second-instance-dark"_s,
-          wide,
-          Appearance::Dark,
-          {},
-          false,
-          false,
-          1,
-          -1,
-          State::Ready,
-          u"moreButton"_s,
-          {},
-          true },
+        { .name = u"search-light"_s, .question = question, .searched = u"map"_s },
+        { .name = u"search-dark"_s,
+          .appearance = Appearance::Dark,
+          .question = question,
+          .searched = u"map"_s },
+        { .name = u"second-instance-light"_s, .question = question, .isSecondInstance = true },
+        { .name = u"second-instance-dark"_s,
+          .appearance = Appearance::Dark,
+          .pressed = u"moreButton"_s,
+          .isSecondInstance = true },
+        { .name = u"models-light"_s, .models = { u"downloading"_s, u"available"_s, u"added"_s } },
+        { .name = u"models-dark"_s,
+          .appearance = Appearance::Dark,
+          .models = { u"ready"_s, u"gated"_s, u"other"_s } },
+        { .name = u"models-full-disk"_s,
+          .appearance = Appearance::Dark,
+          .models = { u"full"_s, u"waiting"_s } },
+        { .name = u"models-narrow"_s, .size = narrow, .models = { u"paused"_s, u"ready"_s } },
+        { .name = u"models-large-text"_s,
+          .fontScale = 1.5,
+          .models = { u"downloading"_s, u"ready"_s } },
+        { .name = u"license-light"_s, .models = { u"ready"_s, u"available"_s }, .reviewed = 1 },
+        { .name = u"license-dark"_s,
+          .appearance = Appearance::Dark,
+          .models = { u"available"_s, u"available"_s },
+          .reviewed = 0 },
+        { .name = u"license-narrow"_s,
+          .size = narrow,
+          .models = { u"ready"_s, u"available"_s },
+          .reviewed = 1 },
         { u"failed-load"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::Failed },
     };
 }

@@ -22,6 +22,8 @@ public Q_SLOTS:
     {
         qmlRegisterSingletonInstance("Firesteel.Test", 1, 0, "Fixture", &m_fixture);
     }
+    // Before the QCoreApplication ends: an application joins its threads through it.
+    void cleanupTestCase() { m_fixture.close(); }
 
     // Before the QCoreApplication ends: an application joins its threads through it.
     void cleanupTestCase() { m_fixture.close(); }

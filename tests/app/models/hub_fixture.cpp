@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 namespace firesteel::test {
 
@@ -70,7 +71,9 @@ QJsonObject treeEntry(const HubFileContent &file)
 
 } // namespace
 
-HubFixture::HubFixture()
+HubFixture::HubFixture(QString repository, QString revision)
+    : m_repository(std::move(repository))
+    , m_revision(std::move(revision))
 {
     m_files = {
         { u"LICENSE"_s, "Do what you like. Keep this notice.\n", false },
@@ -120,7 +123,7 @@ qint64 HubFixture::totalBytes() const
 void HubFixture::writeFiles()
 {
     for (const HubFileContent &file : m_files)
-        write(m_folder.filePath(u"www/blobs/"_s + kRevision + u'/' + file.path), file.bytes);
+        write(m_folder.filePath(u"www/blobs/"_s + m_revision + u'/' + file.path), file.bytes);
 }
 
 // The file list in two pages, the second behind a Link header.
@@ -129,7 +132,7 @@ void HubFixture::writeApi() const
     const QString api = m_folder.filePath(u"www/api"_s);
     write(
         api + u"/revision.json"_s,
-        QJsonDocument(QJsonObject { { u"sha"_s, kRevision },
+        QJsonDocument(QJsonObject { { u"sha"_s, m_revision },
                                     { u"gated"_s, false },
                                     { u"cardData"_s, QJsonObject { { u"license"_s, u"mit"_s } } } })
             .toJson());
@@ -155,11 +158,11 @@ http {
   server {
     listen 127.0.0.1:PORT; root @/www; default_type application/octet-stream;
     location /api/ { default_type application/json; return 404; }
-    location = /api/models/owner/model/revision/REVISION { default_type application/json; try_files /api/revision.json =404; }
-    location = /api/models/owner/model/tree/REVISION {
+    location = /api/models/REPOSITORY/revision/REVISION { default_type application/json; try_files /api/revision.json =404; }
+    location = /api/models/REPOSITORY/tree/REVISION {
       default_type application/json;
       if ($arg_cursor) { rewrite ^ /tree2 last; }
-      add_header Link '</api/models/owner/model/tree/REVISION?recursive=1&cursor=2>; rel="next"';
+      add_header Link '</api/models/REPOSITORY/tree/REVISION?recursive=1&cursor=2>; rel="next"';
       try_files /api/tree1.json =404;
     }
     location = /tree2 { internal; default_type application/json; try_files /api/tree2.json =404; }
@@ -167,7 +170,8 @@ http {
 })"_s;
     conf.replace(u"@"_s, root)
         .replace(u"PORT"_s, QString::number(m_nginxPort))
-        .replace(u"REVISION"_s, kRevision);
+        .replace(u"REVISION"_s, m_revision)
+        .replace(u"REPOSITORY"_s, m_repository);
     write(root + u"/nginx.conf"_s, conf.toUtf8());
     // Started by root, the worker is somebody else.
     QFile::setPermissions(root, QFile::Permissions::fromInt(0x7755));
@@ -273,8 +277,8 @@ QByteArray HubFixture::catalogJson() const
         { u"name"_s, u"Model"_s },
         { u"creator"_s, u"Owner"_s },
         { u"role"_s, u"drafter"_s },
-        { u"repository"_s, kRepository },
-        { u"revision"_s, kRevision },
+        { u"repository"_s, m_repository },
+        { u"revision"_s, m_revision },
         { u"license"_s, u"MIT"_s },
         { u"bytes"_s, totalBytes() },
         { u"weights"_s,

@@ -32,7 +32,7 @@ struct HubFileContent
 class HubFixture
 {
 public:
-    HubFixture();
+    explicit HubFixture(QString repository = kRepository, QString revision = kRevision);
     ~HubFixture();
 
     // Empty when it runs, else why it cannot.
@@ -60,6 +60,8 @@ private:
     bool startProxy();
     QByteArray control(const QByteArray &method, const QByteArray &path, const QByteArray &body);
 
+    QString m_repository;
+    QString m_revision;
     QTemporaryDir m_folder;
     std::vector<HubFileContent> m_files;
     QProcess m_nginx;

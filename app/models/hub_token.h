@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// The access token of the hub and where it comes from: the desktop's keychain first, because it
+// was given to this program, then what other programs on this machine use. On the GUI thread;
+// nothing here is logged or written to a file.
+#pragma once
+
+#include <QByteArray>
+#include <QObject>
+#include <QProcessEnvironment>
+#include <QString>
+#include <QUrl>
+
+namespace firesteel::app {
+
+class HubToken : public QObject
+{
+    Q_OBJECT
+
+public:
+    enum class Source { None, Keychain, Session, Environment, File };
+
+    struct Setup
+    {
+        QUrl endpoint; // a token belongs to one host
+        bool usesKeychain = false;
+        QProcessEnvironment environment;
+        QString home;
+    };
+
+    explicit HubToken(Setup setup, QObject *parent = nullptr);
+
+    void load(); // -> changed(), once
+    // Keeps it in the keychain, or for this run where there is none. Empty: forgets it.
+    void set(const QByteArray &token);
+
+    const QByteArray &token() const { return m_token; }
+    Source source() const { return m_source; }
+    QString sourceText() const; // for a person
+
+Q_SIGNALS:
+    void changed();
+
+private:
+    void adopt(const QByteArray &token, Source source);
+    void adoptForeign(); // of the environment or of a file
+    QString key() const;
+
+    Setup m_setup;
+    QByteArray m_token;
+    Source m_source = Source::None;
+};
+
+} // namespace firesteel::app

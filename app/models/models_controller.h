@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+//
+// The GUI's side of models: the list, the licence dialog, the token, and what a person decides.
+// Owns the download thread and speaks to DownloadManager by queued calls only.
+#pragma once
+
+#include "app/models/download_manager.h"
+#include "app/models/hub_token.h"
+#include "app/models/license_prompt.h"
+#include "app/models/model_list_model.h"
+
+#include <QObject>
+#include <QString>
+#include <QThread>
+#include <QUrl>
+#include <QtQml/qqmlregistration.h>
+
+namespace firesteel::app {
+
+class DatabaseThread;
+
+class ModelsController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("Application owns the models")
+    Q_PROPERTY(firesteel::app::ModelListModel *list READ list CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::LicensePrompt *prompt READ prompt CONSTANT FINAL)
+    Q_PROPERTY(bool hasToken READ hasToken NOTIFY tokenChanged FINAL)
+    Q_PROPERTY(QString tokenText READ tokenText NOTIFY tokenChanged FINAL)
+    Q_PROPERTY(QString notice READ notice NOTIFY noticeChanged FINAL) // of a refused folder
+
+public:
+    struct Setup
+    {
+        DownloadManager::Setup downloads;
+        HubToken::Setup token;
+    };
+
+    // What the environment says about the hub, its cache, proxies and tokens; models go below
+    // `dataFolder`.
+    static Setup setupFrom(const QProcessEnvironment &environment, const QString &dataFolder);
+
+    // The database outlives the controller.
+    ModelsController(DatabaseThread &database, Setup setup, QObject *parent = nullptr);
+    ~ModelsController() override;
+
+    void start();
+    void setFolderInUse(const QString &folder) { m_list.setFolderInUse(folder); }
+
+    // Rows are those of the list.
+    Q_INVOKABLE void review(int row); // asks for the terms and shows them
+    Q_INVOKABLE void accept(); // what the prompt shows, and begins the download
+    Q_INVOKABLE void decline();
+    Q_INVOKABLE void retryReview();
+    Q_INVOKABLE void pause(int row);
+    Q_INVOKABLE void resume(int row);
+    Q_INVOKABLE void cancel(int row); // and deletes what has arrived
+    Q_INVOKABLE void remove(int row); // deletes a model, or forgets an added folder
+    Q_INVOKABLE void withdraw(int row);
+    Q_INVOKABLE void use(int row);
+    Q_INVOKABLE void addFolder(const QUrl &folder);
+    Q_INVOKABLE void dismissNotice();
+    Q_INVOKABLE void setToken(const QString &token);
+    Q_INVOKABLE QUrl pageOf(int row) const; // at the hub
+
+    ModelListModel *list() { return &m_list; }
+    LicensePrompt *prompt() { return &m_prompt; }
+    bool hasToken() const { return !m_token.token().isEmpty(); }
+    QString tokenText() const { return m_token.sourceText(); }
+    QString notice() const { return m_notice; }
+
+Q_SIGNALS:
+    void tokenChanged();
+    void noticeChanged();
+    void useRequested(const QString &folder);
+
+private:
+    // Runs work on the download thread, later.
+    template <typename F> void call(F work)
+    {
+        QMetaObject::invokeMethod(m_manager, [manager = m_manager, work] { work(*manager); });
+    }
+    template <typename F> void callFor(int row, F work)
+    {
+        if (const ModelStatus *status = m_list.at(row))
+            call([work, repository = status->model.repository, revision = status->model.revision](
+                     DownloadManager &manager) { (manager.*work)(repository, revision); });
+    }
+    void setNotice(const QString &notice);
+
+    QUrl m_endpoint;
+    HubToken m_token;
+    ModelListModel m_list;
+    LicensePrompt m_prompt;
+    QString m_notice;
+    QThread m_thread;
+    DownloadManager *m_manager = nullptr; // lives on m_thread, deleted when it ends
+};
+
+} // namespace firesteel::app
