@@ -73,7 +73,7 @@ ApplicationWindow {
         searchStarted();
     }
 
-    function show(page: string) {
+    function showPage(page: string) {
         sidebarDrawer.close();
         shownPage = page;
         pageLoader.forceActiveFocus();
@@ -155,7 +155,7 @@ ApplicationWindow {
     }
     Shortcut {
         sequence: "Ctrl+Shift+M"
-        onActivated: root.show("models")
+        onActivated: root.showPage("models")
     }
     Shortcut {
         sequences: [StandardKey.ZoomIn, "Ctrl+="]
@@ -194,11 +194,11 @@ ApplicationWindow {
             onUndone: root.application.undoDelete()
             onHitOpened: row => root.openHit(row)
             onSearchToggled: shown => root.searchShown = shown
-            onExportRequested: (conversationId, title) => exchange.askExport(conversationId, title)
+            onExportRequested: (conversationId, title, suffix) => exchange.askExport(conversationId, title, suffix)
             onImportRequested: exchange.askImport()
             onExchangeDismissed: root.application.dismissExchange()
             shownPage: root.shownPage
-            onPageRequested: page => root.show(page)
+            onPageRequested: page => root.showPage(page)
 
             Connections {
                 function onSearchStarted() {

@@ -35,7 +35,7 @@ TestCase {
         });
         window.requestActivate();
         tryVerify(() => window.active);
-        window.show("models");
+        window.showPage("models");
         used.target = application.models;
         used.clear();
     }

@@ -25,9 +25,6 @@ public Q_SLOTS:
     // Before the QCoreApplication ends: an application joins its threads through it.
     void cleanupTestCase() { m_fixture.close(); }
 
-    // Before the QCoreApplication ends: an application joins its threads through it.
-    void cleanupTestCase() { m_fixture.close(); }
-
 private:
     firesteel::test::Fixture m_fixture;
 };
