@@ -48,6 +48,7 @@ struct ModelInfo
     std::string backendNote; // why this backend, when a person should know; else empty
     int contextTokens = 0;
     int vocabularySize = 0;
+    std::string vocabulary; // names it: token ids mean the same under the same name
     std::uint64_t parameterCount = 0;
     std::uint64_t weightBytes = 0;
     std::uint64_t stateBytes = 0; // caches and recurrent state allocated for the context

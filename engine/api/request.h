@@ -49,6 +49,10 @@ struct Message
     std::vector<ContentPart> content;
     std::optional<std::string> reasoning; // assistant only
     std::vector<ToolCall> toolCalls; // assistant only
+    // Assistant only: exactly what the model generated for this turn, reasoning and all
+    // (Finished::tokens), by the vocabulary of the model that is loaded (ModelInfo::vocabulary).
+    // Prepare uses them in place of tokenising the texts, unless they say something else.
+    std::optional<std::vector<std::int32_t>> tokens;
     std::string toolCallId; // tool only: the call that `content` answers
     std::vector<ToolOutput> toolOutputs; // tool only: used instead of `content` when not empty
 

@@ -187,6 +187,7 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     info.backendNote = backendNote();
     info.contextTokens = *context;
     info.vocabularySize = vocabulary;
+    info.vocabulary = tokenizer->digest();
     info.parameterCount = loaded->m_model->parameterCount();
     info.weightBytes = weightBytes;
     info.stateBytes = sequenceMemory(loaded->m_model->shape(), *context).total();

@@ -100,7 +100,11 @@ Result<Prompt> ModelFacts::prepare(std::span<const Message> messages, std::span<
         return std::unexpected(types.error());
     Prompt prompt;
     if (options.applyTemplate) {
-        const auto segments = renderChatSegments(messages, tools, options);
+        std::vector<std::optional<ReplyTokens>> replies;
+        replies.reserve(messages.size());
+        for (const Message &message : messages)
+            replies.push_back(replyTokens(m_tokenizer, message, m_eosTokenIds, *types));
+        const auto segments = renderChatSegments(messages, tools, options, replies);
         if (!segments)
             return std::unexpected(segments.error());
         prompt.tokens = encodeChat(m_tokenizer, *segments);

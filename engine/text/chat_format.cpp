@@ -108,8 +108,10 @@ class ChatRenderer
 {
 public:
     ChatRenderer(std::span<const Message> messages, std::vector<ChatTool> tools,
-                 std::vector<std::vector<PromptJson>> callArguments, const PromptOptions &options)
+                 std::vector<std::vector<PromptJson>> callArguments, const PromptOptions &options,
+                 std::span<const std::optional<ReplyTokens>> replies)
         : m_messages(messages)
+        , m_replies(replies)
         , m_tools(std::move(tools))
         , m_callArguments(std::move(callArguments))
         , m_options(options)
@@ -188,6 +190,21 @@ private:
     void writeAssistant(std::size_t index)
     {
         const Message &message = m_messages[index];
+        const bool showsReasoning = !m_options.clearThinking || std::cmp_greater(index, m_lastUser);
+        const ReplyTokens *reply
+            = index < m_replies.size() && m_replies[index] ? &*m_replies[index] : nullptr;
+        // The template trims an answer. Where it shows the reasoning, it repeats what the model
+        // wrote, and that has precedence; else the tokens are as good as the text only where there
+        // is nothing to trim.
+        if (reply != nullptr && (showsReasoning || !reply->answerHasOuterSpace)) {
+            m_out.control("<|assistant|>");
+            m_out.control(kThinkBegin);
+            if (showsReasoning)
+                m_out.exact(reply->reasoning);
+            m_out.control(kThinkEnd);
+            m_out.exact(reply->answer);
+            return;
+        }
         ChatSegments content = visible(message.content);
         SegmentWriter given;
         given.text(message.reasoning.value_or(""));
@@ -196,7 +213,7 @@ private:
         stripSegments(content);
         m_out.control("<|assistant|>");
         m_out.control(kThinkBegin);
-        if (!m_options.clearThinking || std::cmp_greater(index, m_lastUser))
+        if (showsReasoning)
             m_out.append(reasoning);
         m_out.control(kThinkEnd);
         m_out.append(content);
@@ -266,6 +283,7 @@ private:
     }
 
     std::span<const Message> m_messages;
+    std::span<const std::optional<ReplyTokens>> m_replies; // by message, or empty
     std::vector<ChatTool> m_tools;
     std::vector<std::vector<PromptJson>> m_callArguments; // by message and call
     PromptOptions m_options;
@@ -310,9 +328,10 @@ Result<void> checkToolReferences(std::span<const Message> messages)
 
 } // namespace
 
-Result<std::vector<ChatSegment>> renderChatSegments(std::span<const Message> messages,
-                                                    std::span<const Tool> tools,
-                                                    const PromptOptions &options)
+Result<std::vector<ChatSegment>>
+renderChatSegments(std::span<const Message> messages, std::span<const Tool> tools,
+                   const PromptOptions &options,
+                   std::span<const std::optional<ReplyTokens>> replies)
 {
     auto parsedTools = parseChatTools(tools);
     if (!parsedTools)
@@ -324,7 +343,8 @@ Result<std::vector<ChatSegment>> renderChatSegments(std::span<const Message> mes
         if (const auto checked = checkToolReferences(messages); !checked)
             return std::unexpected(checked.error());
     }
-    return ChatRenderer(messages, std::move(*parsedTools), std::move(*callArguments), options)
+    return ChatRenderer(messages, std::move(*parsedTools), std::move(*callArguments), options,
+                        replies)
         .render();
 }
 
@@ -354,6 +374,9 @@ std::vector<std::int32_t> encodeChat(const Tokenizer &tokenizer,
         if (id) {
             flush();
             ids.push_back(*id);
+        } else if (!segment.ids.empty()) {
+            flush();
+            ids.insert(ids.end(), segment.ids.begin(), segment.ids.end());
         } else {
             text += segment.text; // also a control token that this vocabulary lacks
         }

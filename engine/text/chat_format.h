@@ -11,10 +11,12 @@
 
 #include "engine/api/error.h"
 #include "engine/api/request.h"
+#include "engine/text/reply_tokens.h"
 #include "engine/text/tokenizer.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,13 +27,16 @@ struct ChatSegment
 {
     bool isControl = false; // one control token the template wrote, e.g. "<|user|>"
     std::string text; // otherwise everything between two of them
+    std::vector<std::int32_t> ids = {}; // or that as tokens which are known; `text` is empty then
 };
 
+// With `replies`, one for each message, an assistant's turn that has one is made of its tokens.
 // Errors: BadRequest (a tool or a call's arguments are not JSON objects, a tool reference without
 // tools; naming which).
-Result<std::vector<ChatSegment>> renderChatSegments(std::span<const Message> messages,
-                                                    std::span<const Tool> tools,
-                                                    const PromptOptions &options);
+Result<std::vector<ChatSegment>>
+renderChatSegments(std::span<const Message> messages, std::span<const Tool> tools,
+                   const PromptOptions &options,
+                   std::span<const std::optional<ReplyTokens>> replies = {});
 
 // The segments joined: exactly what the template renders. Errors: as above.
 Result<std::string> renderChat(std::span<const Message> messages, std::span<const Tool> tools,

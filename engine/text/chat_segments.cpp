@@ -98,6 +98,12 @@ void SegmentWriter::text(std::string_view text)
     m_segments.back().text += text;
 }
 
+void SegmentWriter::exact(const std::vector<std::int32_t> &ids)
+{
+    if (!ids.empty())
+        m_segments.push_back({ false, "", ids });
+}
+
 void SegmentWriter::append(const ChatSegments &segments)
 {
     for (const ChatSegment &segment : segments) {

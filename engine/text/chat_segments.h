@@ -5,6 +5,7 @@
 
 #include "engine/text/chat_format.h"
 
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ class SegmentWriter
 public:
     void control(std::string_view token) { m_segments.push_back({ true, std::string(token) }); }
     void text(std::string_view text);
+    void exact(const std::vector<std::int32_t> &ids); // between two control tokens
     void append(const ChatSegments &segments);
     ChatSegments take() { return std::move(m_segments); }
 

@@ -53,6 +53,9 @@ public:
     bool isMapped(std::int32_t id) const; // has a token; others must never be sampled
     int size() const; // 1 + the highest mapped id
 
+    // A digest of the whole file as 16 hexadecimal digits. Two that are alike tokenise alike.
+    std::string digest() const;
+
 private:
     struct Impl;
     explicit Tokenizer(std::unique_ptr<const Impl> impl);

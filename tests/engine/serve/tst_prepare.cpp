@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <string>
+#include <string_view>
 
 using namespace firesteel;
 using namespace firesteel::engine;
@@ -131,4 +133,54 @@ TEST_CASE("countTokens counts")
     CHECK(fixture.engine().countTokens("") == 0);
     const std::string text = "the ring and the well";
     CHECK(*fixture.engine().countTokens(text) == static_cast<int>(tokenizer->encode(text).size()));
+}
+
+// The model is made to write letter by letter, which no tokenizer would: its answers tokenise to
+// other ids.
+TEST_CASE("a prompt with the tokens of its answers is the exact history of them")
+{
+    test::EngineFixture fixture;
+    const auto info = fixture.load();
+    REQUIRE(info);
+    const auto tokenizer = Tokenizer::load(fixture.folder() / "tokenizer.json");
+    REQUIRE(tokenizer);
+    CHECK(info->vocabulary == tokenizer->digest());
+    int retokenisedOtherwise = 0;
+    for (const bool thinks : { false, true }) {
+        const PromptOptions options { .thinking = thinks };
+        std::vector<Message> messages = { Message::text(Role::User, "go") };
+        for (std::uint64_t turn = 0; turn < 3; ++turn) {
+            auto prompt = fixture.engine().prepare(messages, {}, options);
+            REQUIRE(prompt);
+            GenerationRequest request = test::endlessRequest(1, 25);
+            request.prompt = *prompt;
+            request.sampling.temperature = 2.0F;
+            request.sampling.seed = turn;
+            for (const char letter : std::string_view("hteinrow"))
+                request.sampling.logitBias.emplace_back(
+                    tokenizer->encodeOrdinary(std::string(1, letter)).front(), 100.0F);
+            const test::RequestLog log = fixture.submit(request);
+            const Finished finished = log.finished();
+
+            Message answer = Message::text(Role::Assistant, log.text());
+            if (thinks)
+                answer.reasoning = log.thinking();
+            std::vector<Message> textOnly = messages;
+            messages.push_back(answer);
+            messages.back().tokens = finished.tokens;
+            textOnly.push_back(answer);
+            for (std::vector<Message> *branch : { &messages, &textOnly })
+                branch->push_back(Message::text(Role::User, "and then"));
+            const auto next = fixture.engine().prepare(messages, {}, options);
+            const auto retokenised = fixture.engine().prepare(textOnly, {}, options);
+            REQUIRE(next);
+            REQUIRE(retokenised);
+            std::vector<std::int32_t> history = prompt->tokens;
+            history.insert(history.end(), finished.tokens.begin(), finished.tokens.end());
+            REQUIRE(next->tokens.size() > history.size());
+            CHECK(std::equal(history.begin(), history.end(), next->tokens.begin()));
+            retokenisedOtherwise += next->tokens == retokenised->tokens ? 0 : 1;
+        }
+    }
+    CHECK(retokenisedOtherwise >= 4);
 }

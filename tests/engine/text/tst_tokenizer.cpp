@@ -173,3 +173,16 @@ TEST_CASE("threads share a tokenizer")
     threads.clear();
     CHECK(wrong == std::vector<int>(4));
 }
+
+TEST_CASE("a digest names the file's content")
+{
+    const auto parsed = [](std::string_view json) {
+        auto tokenizer = Tokenizer::parse(json, "tokenizer.json");
+        REQUIRE(tokenizer);
+        return tokenizer->digest();
+    };
+    const std::string json = readTestJson("tokenizer/tokenizer.json").dump();
+    CHECK(parsed(json).size() == 16);
+    CHECK(parsed(json) == parsed(json));
+    CHECK(parsed(json + " ") != parsed(json));
+}
