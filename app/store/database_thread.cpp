@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "app/store/database_thread.h"
 
+#include <QCoreApplication>
 #include <QLoggingCategory>
-#include <QTimer>
 
+#include <chrono>
+#include <condition_variable>
 #include <deque>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 namespace firesteel::app {
 
@@ -12,7 +17,7 @@ namespace {
 
 Q_LOGGING_CATEGORY(logStore, "firesteel.store", QtInfoMsg)
 
-constexpr int kRetryMilliseconds = 3000;
+constexpr std::chrono::seconds kRetryAfter { 3 };
 
 DatabaseThread::State stateFor(const Database &database)
 {
@@ -30,29 +35,78 @@ DatabaseThread::State stateFor(const Database &database)
 
 } // namespace
 
-// Everything of this object but its construction happens on the database thread.
-class DatabaseThread::Worker : public QObject
+// Everything but post() and finish() happens on the database thread. The queue is this object's
+// own, so that it knows what comes too late: that is answered at once, with an error, on the
+// caller's thread. Events would wait for ever.
+class DatabaseThread::Worker
 {
 public:
+    using Task = std::function<void()>;
+
     Worker(DatabaseThread &owner, QString file, std::span<const Migration> steps)
         : m_owner(owner)
         , m_file(std::move(file))
         , m_database(steps)
-        , m_retry(this)
     {
-        m_retry.setInterval(kRetryMilliseconds);
-        connect(&m_retry, &QTimer::timeout, this, &Worker::runBacklog);
     }
 
-    void open()
+    // Until finish(), and everything posted before has run.
+    void run()
     {
-        m_database.open(m_file);
-        const QString detail = m_database.trouble() ? m_database.trouble()->message : QString();
-        report(stateFor(m_database), detail);
-        if (!m_database.notice().isEmpty())
-            QMetaObject::invokeMethod(&m_owner, [owner = &m_owner, notice = m_database.notice()] {
-                owner->setNotice(notice);
-            });
+        open();
+        std::unique_lock lock(m_mutex);
+        const auto isWanted = [this] { return !m_tasks.empty() || m_isFinishing; };
+        while (true) {
+            if (m_backlog.empty())
+                m_changed.wait(lock, isWanted);
+            else
+                m_changed.wait_until(lock, m_nextTry, isWanted);
+            if (m_tasks.empty() && m_isFinishing)
+                break;
+            Task task;
+            if (!m_tasks.empty()) {
+                task = std::move(m_tasks.front());
+                m_tasks.pop_front();
+            }
+            lock.unlock();
+            if (!m_backlog.empty() && Clock::now() >= m_nextTry)
+                runBacklog();
+            if (task)
+                task();
+            lock.lock();
+        }
+        lock.unlock();
+        runBacklog();
+        m_backlog.clear();
+        m_database.close(); // where it was opened
+        lock.lock();
+        m_hasEnded = true;
+        const std::deque<Task> late = std::exchange(m_tasks, {});
+        lock.unlock();
+        for (const Task &task : late)
+            task();
+    }
+
+    void post(Task task)
+    {
+        {
+            const std::scoped_lock lock(m_mutex);
+            if (!m_hasEnded)
+                m_tasks.push_back(std::exchange(task, {}));
+        }
+        if (task)
+            task();
+        else
+            m_changed.notify_one();
+    }
+
+    void finish()
+    {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_isFinishing = true;
+        }
+        m_changed.notify_one();
     }
 
     void run(const Job &job) { job(m_database); }
@@ -86,7 +140,6 @@ public:
                 noteError(done.error());
             m_backlog.pop_front();
         }
-        m_retry.stop();
         if (m_isStalled) {
             m_isStalled = false;
             report(stateFor(m_database), {});
@@ -104,13 +157,26 @@ public:
     }
 
 private:
+    using Clock = std::chrono::steady_clock;
+
+    void open()
+    {
+        m_database.open(m_file);
+        const QString detail = m_database.trouble() ? m_database.trouble()->message : QString();
+        report(stateFor(m_database), detail);
+        if (!m_database.notice().isEmpty())
+            QMetaObject::invokeMethod(&m_owner, [owner = &m_owner, notice = m_database.notice()] {
+                owner->setNotice(notice);
+            });
+    }
+
     void stall(const StoreError &error)
     {
         if (!m_isStalled)
             qCWarning(logStore).noquote() << "waiting to write:" << error.message;
         m_isStalled = true;
         m_stall = error.message;
-        m_retry.start();
+        m_nextTry = Clock::now() + kRetryAfter;
         report(State::Stalled, error.message);
     }
 
@@ -123,42 +189,65 @@ private:
     DatabaseThread &m_owner;
     QString m_file;
     Database m_database;
-    QTimer m_retry;
     std::deque<Change> m_backlog;
+    Clock::time_point m_nextTry; // of it
     bool m_isStalled = false;
     QString m_stall;
+    std::mutex m_mutex; // of what follows
+    std::condition_variable m_changed;
+    std::deque<Task> m_tasks;
+    bool m_isFinishing = false;
+    bool m_hasEnded = false; // the database is closed
 };
+
+namespace {
+
+// Those of this process, on the GUI thread only.
+std::vector<DatabaseThread *> &livingDatabases()
+{
+    static std::vector<DatabaseThread *> all;
+    return all;
+}
+
+// At the end of the QCoreApplication, while it still exists: Qt's SQL does not work without.
+void endDatabases()
+{
+    for (DatabaseThread *database : livingDatabases())
+        database->end();
+}
+
+} // namespace
 
 DatabaseThread::DatabaseThread(const QString &file, std::span<const Migration> steps,
                                QObject *parent)
     : QObject(parent)
+    , m_worker(std::make_unique<Worker>(*this, file, steps))
+    , m_thread(QThread::create([this] { m_worker->run(); }))
 {
-    m_thread.setObjectName(QStringLiteral("database"));
-    m_worker = new Worker(*this, file, steps);
-    m_worker->moveToThread(&m_thread);
-    connect(&m_thread, &QThread::finished, m_worker, &QObject::deleteLater);
-    m_thread.start();
-    QMetaObject::invokeMethod(m_worker, &Worker::open, Qt::QueuedConnection);
+    if (livingDatabases().empty())
+        qAddPostRoutine(endDatabases);
+    livingDatabases().push_back(this);
+    m_thread->setObjectName(QStringLiteral("database"));
+    m_thread->start();
 }
 
 DatabaseThread::~DatabaseThread()
 {
-    // Queued behind everything else, so that all of it runs.
-    QMetaObject::invokeMethod(
-        m_worker,
-        [this] {
-            m_worker->runBacklog();
-            m_thread.quit();
-        },
-        Qt::QueuedConnection);
-    m_thread.wait();
+    end();
+    std::erase(livingDatabases(), this);
+    if (livingDatabases().empty())
+        qRemovePostRoutine(endDatabases);
+}
+
+void DatabaseThread::end()
+{
+    m_worker->finish();
+    m_thread->wait();
 }
 
 void DatabaseThread::post(Job job)
 {
-    QMetaObject::invokeMethod(
-        m_worker, [worker = m_worker, job = std::move(job)] { worker->run(job); },
-        Qt::QueuedConnection);
+    m_worker->post([worker = m_worker.get(), job = std::move(job)] { worker->run(job); });
 }
 
 QFuture<StoreResult<void>> DatabaseThread::keep(Change change)
@@ -166,18 +255,15 @@ QFuture<StoreResult<void>> DatabaseThread::keep(Change change)
     auto promise = std::make_shared<QPromise<StoreResult<void>>>();
     promise->start();
     auto future = promise->future();
-    QMetaObject::invokeMethod(
-        m_worker,
-        [worker = m_worker, change = std::move(change), promise]() mutable {
-            worker->keep(std::move(change), promise);
-        },
-        Qt::QueuedConnection);
+    m_worker->post([worker = m_worker.get(), change = std::move(change), promise]() mutable {
+        worker->keep(std::move(change), promise);
+    });
     return future;
 }
 
 void DatabaseThread::retry()
 {
-    QMetaObject::invokeMethod(m_worker, &Worker::runBacklog, Qt::QueuedConnection);
+    m_worker->post([worker = m_worker.get()] { worker->runBacklog(); });
 }
 
 void DatabaseThread::noteError(const StoreError &error) { m_worker->noteError(error); }
@@ -206,8 +292,9 @@ QString DatabaseThread::stateText() const
                   "kept. %1")
             .arg(m_detail);
     case State::InUse:
-        return tr("Firesteel is already running and has the stored chats open. What is said in this "
-                  "window is not kept.");
+        return tr(
+            "Firesteel is already running and has the stored chats open. What is said in this "
+            "window is not kept.");
     case State::Newer:
         return tr("The conversations were stored by a newer Firesteel and are left alone. What is "
                   "said now is not kept. %1")

@@ -50,9 +50,12 @@ public:
 
     explicit DatabaseThread(const QString &file, std::span<const Migration> steps = migrations(),
                             QObject *parent = nullptr);
-    // After everything handed over has run. Must come before the end of the QCoreApplication,
-    // without which no thread receives anything.
+    // After everything handed over has run.
     ~DatabaseThread() override;
+
+    // The same, before: what is handed over later fails with Unavailable. Called by the end of the
+    // QCoreApplication, which a database may outlive.
+    void end();
 
     State state() const { return m_state; }
     QString stateText() const; // what it means for a person; empty when Ready or Opening
@@ -109,11 +112,11 @@ private:
         return future;
     }
 
-    QThread m_thread;
-    Worker *m_worker = nullptr; // lives on m_thread, deleted when it ends
     State m_state = State::Opening;
     QString m_detail;
     QString m_notice;
+    std::unique_ptr<Worker> m_worker;
+    std::unique_ptr<QThread> m_thread; // runs it
 };
 
 } // namespace firesteel::app

@@ -4,6 +4,7 @@
 #include "app/store/database_thread.h"
 #include "app/store/sql.h"
 
+#include <QProcess>
 #include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -59,6 +60,7 @@ private Q_SLOTS:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
     void runsInOrderAndOffTheCallersThread();
     void finishesItsWorkWhenDestroyed();
+    void finishesItsWorkWithoutAnApplication();
     void tellsTheStateOfASecondInstance();
     void keepsChangesWhileTheDatabaseIsFull();
     void keepsChangesWhileTheDiskIsFull();
@@ -103,6 +105,27 @@ void DatabaseThreadTest::finishesItsWorkWhenDestroyed()
     }
     DatabaseThread database(file(), kSteps);
     QCOMPARE(waitFor(database.read(countRows)), 50);
+}
+
+// In a process of its own: this one has its application to the end.
+void DatabaseThreadTest::finishesItsWorkWithoutAnApplication()
+{
+    QProcess process;
+    process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+    process.start(QStringLiteral(OUTLIVING_DATABASE), { file(), u"200"_s });
+    const bool hasEnded = process.waitForFinished(30'000);
+    if (!hasEnded)
+        process.kill();
+    QVERIFY2(hasEnded, "it waits for ever");
+    QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+    QCOMPARE(process.exitCode(), 0);
+    DatabaseThread database(file());
+    QCOMPARE(waitFor(database.read([](const QSqlDatabase &sql) {
+                 return app::singleValue(sql, u"SELECT count(*) FROM conversations"_s);
+             }))
+                 .value()
+                 .toInt(),
+             200);
 }
 
 void DatabaseThreadTest::tellsTheStateOfASecondInstance()
