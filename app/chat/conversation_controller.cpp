@@ -7,6 +7,8 @@
 #include <QGuiApplication>
 #include <QLocale>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace firesteel::app {
@@ -30,6 +32,16 @@ engine::PromptOptions promptOptions(ConversationController::ThinkingEffort effor
     // again.
     options.clearThinking = true;
     return options;
+}
+
+// The place of a new version of a message.
+MessagePlace versionBeside(const ShownMessage &message)
+{
+    MessagePlace place { newRecordId(), message.parent, message.alternatives };
+    if (place.alternatives.empty())
+        place.alternatives.push_back(message.id);
+    place.alternatives.push_back(place.id);
+    return place;
 }
 
 } // namespace
@@ -71,6 +83,11 @@ ConversationController::~ConversationController() = default;
 
 void ConversationController::load(std::optional<RecordId> through)
 {
+    load(through, through ? Asked::Message : Asked::Chat);
+}
+
+void ConversationController::load(std::optional<RecordId> through, Asked asked)
+{
     struct Loaded
     {
         ConversationRecord record;
@@ -87,16 +104,18 @@ void ConversationController::load(std::optional<RecordId> through)
               [](const StoreResult<StoredConversation> &stored) {
                   return stored.transform([](const StoredConversation &conversation) {
                       return std::make_shared<Loaded>(conversation.record,
-                                                      shownConversation(conversation.messages));
+                                                      shownConversation(conversation));
                   });
               })
-        .then(this, [this, through](const StoreResult<std::shared_ptr<Loaded>> &loaded) {
+        .then(this, [this, through, asked](const StoreResult<std::shared_ptr<Loaded>> &loaded) {
             if (loaded) {
-                onLoaded((*loaded)->record, std::move((*loaded)->shown), through);
+                onLoaded((*loaded)->record, std::move((*loaded)->shown), through, asked);
                 return;
             }
             m_isLoading = false;
-            m_loadError = loaded.error().message;
+            // What is on show goes on.
+            if (m_blocks.messages().empty())
+                m_loadError = loaded.error().message;
             Q_EMIT loadingChanged();
             Q_EMIT emptyChanged();
         });
@@ -112,7 +131,7 @@ void ConversationController::reveal(RecordId message)
 }
 
 void ConversationController::onLoaded(const ConversationRecord &record, ShownConversation shown,
-                                      std::optional<RecordId> through)
+                                      std::optional<RecordId> through, Asked asked)
 {
     m_isLoading = false;
     m_otherSettings = record.settings;
@@ -121,13 +140,23 @@ void ConversationController::onLoaded(const ConversationRecord &record, ShownCon
         m_effort = static_cast<ThinkingEffort>(effort);
         Q_EMIT thinkingEffortChanged();
     }
-    setPromptTokens(shown.contextTokens);
-    m_blocks.show(std::move(shown));
+    const bool isThere
+        = !through || std::ranges::contains(shown.messages, *through, &ShownMessage::id);
+    // A version that never reached the disk cannot be shown; what is on show goes on.
+    if (isThere || m_blocks.messages().empty()) {
+        setPromptTokens(shown.contextTokens);
+        m_blocks.show(std::move(shown));
+        endEditOfGone();
+        if (asked == Asked::Version && record.currentMessage)
+            m_store.showBranch(m_summary.id, *record.currentMessage);
+    }
     Q_EMIT loadingChanged();
     Q_EMIT emptyChanged();
     Q_EMIT canSendChanged();
     const int row = through ? m_blocks.rowOfMessage(*through) : -1;
-    if (row >= 0)
+    if (row >= 0 && asked == Asked::Version)
+        Q_EMIT versionShown(m_blocks.lastRowOfMessage(*through));
+    else if (row >= 0)
         Q_EMIT this->shown(row);
 }
 
@@ -179,24 +208,89 @@ void ConversationController::send(const QString &text)
 {
     if (!canSend() || text.trimmed().isEmpty())
         return;
+    const std::vector<ShownMessage> &messages = m_blocks.messages();
+    MessagePlace place { newRecordId(), std::nullopt };
+    if (m_edited) {
+        const int index = m_blocks.indexOfMessage(*m_edited);
+        place = versionBeside(messages[static_cast<std::size_t>(index)]);
+        m_blocks.removeFrom(index);
+    } else if (!messages.empty()) {
+        place.parent = messages.back().id;
+    }
     MessageRecord question;
-    question.id = newRecordId();
+    question.id = place.id;
     question.conversation = m_summary.id;
-    if (!m_blocks.messages().empty())
-        question.parent = m_blocks.messages().back().id;
+    question.parent = place.parent;
     question.created = currentMilliseconds();
     question.text = text.toStdString();
     const bool isFirst = isEmpty();
-    m_blocks.appendUserMessage(text, question.id);
+    m_blocks.appendUserMessage(text, std::move(place));
     if (m_summary.title.isEmpty())
         setTitle(titleFromMessage(text));
-    setDraft({});
+    if (m_edited)
+        endEdit();
+    else
+        setDraft({});
     if (!m_isStored)
         store();
-    startAnswer(question);
+    startAnswer(question, { newRecordId(), question.id });
     touch();
     if (isFirst)
         Q_EMIT emptyChanged();
+}
+
+int ConversationController::messageAt(int row) const
+{
+    const QModelIndex index = m_blocks.index(row, 0);
+    return index.isValid() ? index.data(MessageBlockModel::MessageIndexRole).toInt() : -1;
+}
+
+void ConversationController::beginEdit(int row)
+{
+    const int index = messageAt(row);
+    if (index < 0 || !canSend())
+        return;
+    const ShownMessage &message = m_blocks.messages()[static_cast<std::size_t>(index)];
+    if (!message.isFromUser)
+        return;
+    if (!m_edited)
+        m_draftBefore = m_draft;
+    m_edited = message.id;
+    setDraft(QString::fromStdString(message.text));
+    Q_EMIT editingChanged();
+}
+
+void ConversationController::cancelEdit()
+{
+    if (m_edited)
+        endEdit();
+}
+
+void ConversationController::endEdit()
+{
+    m_edited.reset();
+    setDraft(std::exchange(m_draftBefore, {}));
+    Q_EMIT editingChanged();
+}
+
+// An edit whose message is no longer on show.
+void ConversationController::endEditOfGone()
+{
+    if (m_edited && m_blocks.indexOfMessage(*m_edited) < 0)
+        endEdit();
+}
+
+void ConversationController::switchVersion(int row, int step)
+{
+    const int index = messageAt(row);
+    if (index < 0 || isBusy() || m_isLoading)
+        return;
+    const ShownMessage &message = m_blocks.messages()[static_cast<std::size_t>(index)];
+    const auto here = std::ranges::find(message.alternatives, message.id);
+    const std::ptrdiff_t wanted = here - message.alternatives.begin() + step;
+    if (here != message.alternatives.end() && wanted >= 0
+        && wanted < std::ssize(message.alternatives))
+        load(message.alternatives[static_cast<std::size_t>(wanted)], Asked::Version);
 }
 
 void ConversationController::store()
@@ -207,18 +301,20 @@ void ConversationController::store()
 }
 
 // Asks for an answer to the last message, as soon as the store has it.
-void ConversationController::startAnswer(const std::optional<MessageRecord> &question)
+void ConversationController::startAnswer(const std::optional<MessageRecord> &question,
+                                         MessagePlace place)
 {
     MessageRecord reply;
-    reply.id = newRecordId();
+    reply.id = place.id;
     reply.conversation = m_summary.id;
-    reply.parent = m_blocks.messages().back().id;
+    reply.parent = place.parent;
     reply.role = engine::Role::Assistant;
     reply.created = currentMilliseconds();
     reply.model = m_engine.modelName();
+    reply.vocabulary = m_engine.vocabulary();
     m_question = reply.parent;
     std::vector<engine::Message> messages = engineMessages();
-    m_blocks.beginAnswer(tr("Preparing"), reply.id);
+    m_blocks.beginAnswer(tr("Preparing"), std::move(place));
     m_recorder.emplace(m_store, reply);
     // Whether it is stored or cannot be: then the window says so, and the answer is made.
     m_store.beginTurn(question, reply)
@@ -250,8 +346,12 @@ std::vector<engine::Message> ConversationController::engineMessages() const
     for (const ShownMessage &message : m_blocks.messages()) {
         messages.push_back(engine::Message::text(
             message.isFromUser ? engine::Role::User : engine::Role::Assistant, message.text));
-        if (!message.isFromUser && !message.thinking.empty())
+        if (message.isFromUser)
+            continue;
+        if (!message.thinking.empty())
             messages.back().reasoning = message.thinking;
+        if (!message.vocabulary.empty() && message.vocabulary == m_engine.vocabulary())
+            messages.back().tokens = message.tokens;
     }
     return messages;
 }
@@ -268,11 +368,21 @@ void ConversationController::stop()
 
 void ConversationController::regenerate()
 {
-    if (!canRegenerate())
+    regenerateMessage(static_cast<int>(m_blocks.messages().size()) - 1);
+}
+
+void ConversationController::regenerateAt(int row) { regenerateMessage(messageAt(row)); }
+
+void ConversationController::regenerateMessage(int index)
+{
+    const std::vector<ShownMessage> &messages = m_blocks.messages();
+    if (!canSend() || index < 1 || messages[static_cast<std::size_t>(index)].isFromUser
+        || !messages[static_cast<std::size_t>(index) - 1].isFromUser)
         return;
-    // The answer before stays in the store, as an alternative.
-    m_blocks.removeLastMessage();
-    startAnswer(std::nullopt);
+    MessagePlace place = versionBeside(messages[static_cast<std::size_t>(index)]);
+    m_blocks.removeFrom(index);
+    endEditOfGone();
+    startAnswer(std::nullopt, std::move(place));
     touch();
 }
 
@@ -290,7 +400,7 @@ void ConversationController::onUpdate(const GenerationUpdate &update)
     if (update.promptTokens) {
         setPromptTokens(*update.promptTokens);
         if (m_question && !update.turn.empty())
-            m_store.setTokens(*m_question, update.turn);
+            m_store.setTokens(*m_question, update.turn, m_engine.vocabulary());
     }
     if (update.queued && update.queued->position > 0)
         m_blocks.setStatus(tr("Waiting for %n other request(s)", nullptr, update.queued->position));

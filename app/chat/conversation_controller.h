@@ -39,6 +39,7 @@ class ConversationController : public QObject
     Q_PROPERTY(bool canSend READ canSend NOTIFY canSendChanged FINAL)
     Q_PROPERTY(bool canRegenerate READ canRegenerate NOTIFY canSendChanged FINAL)
     Q_PROPERTY(bool empty READ isEmpty NOTIFY emptyChanged FINAL)
+    Q_PROPERTY(bool editing READ isEditing NOTIFY editingChanged FINAL)
     Q_PROPERTY(ThinkingEffort thinkingEffort READ thinkingEffort WRITE setThinkingEffort NOTIFY
                    thinkingEffortChanged FINAL)
     Q_PROPERTY(int contextTokens READ contextTokens NOTIFY contextTokensChanged FINAL)
@@ -61,7 +62,14 @@ public:
 
     Q_INVOKABLE void send(const QString &text); // refused unless canSend
     Q_INVOKABLE void stop();
-    Q_INVOKABLE void regenerate(); // the last answer again
+    // An answer again, the last one or the one at a row. The one before stays, as a version.
+    Q_INVOKABLE void regenerate();
+    Q_INVOKABLE void regenerateAt(int row);
+    // Puts what the user said into the draft; sending it makes another version of that message.
+    Q_INVOKABLE void beginEdit(int row);
+    Q_INVOKABLE void cancelEdit(); // the draft is what it was
+    // Shows the version of a message that is so many further on, with all that followed it.
+    Q_INVOKABLE void switchVersion(int row, int step);
     Q_INVOKABLE void retry(); // after an error
     Q_INVOKABLE void copyMessage(int row);
     Q_INVOKABLE void copyBlock(int row);
@@ -87,6 +95,7 @@ public:
     bool isStored() const { return m_isStored; }
     // Nothing was said. Not known of one that is loading, so it is not empty.
     bool isEmpty() const;
+    bool isEditing() const { return m_edited.has_value(); }
     ThinkingEffort thinkingEffort() const { return m_effort; }
     void setThinkingEffort(ThinkingEffort effort);
     int contextTokens() const { return m_engine.contextTokens(); }
@@ -101,7 +110,9 @@ Q_SIGNALS:
     void titleChanged();
     void busyChanged();
     void loadingChanged();
-    void shown(int row); // the first row of the message that load() was asked for
+    void shown(int row); // the first row of the message that was asked for
+    void versionShown(int row); // the last row of the message that switchVersion() came to
+    void editingChanged();
     void canSendChanged();
     void emptyChanged();
     void thinkingEffortChanged();
@@ -113,13 +124,20 @@ Q_SIGNALS:
     void answered(bool complete); // for announcements; false: stopped or failed
 
 private:
-    void startAnswer(const std::optional<MessageRecord> &question);
+    enum class Asked { Chat, Message, Version };
+
+    void load(std::optional<RecordId> through, Asked asked);
+    void startAnswer(const std::optional<MessageRecord> &question, MessagePlace place);
+    void regenerateMessage(int index);
+    int messageAt(int row) const; // index of the message; -1 without one
+    void endEdit();
+    void endEditOfGone();
     void submit(std::vector<engine::Message> messages, const engine::PromptOptions &options);
     void onUpdate(const GenerationUpdate &update);
     void onFinished(const engine::Finished &finished);
     void onFailed(const engine::Error &error);
     void onLoaded(const ConversationRecord &record, ShownConversation shown,
-                  std::optional<RecordId> through);
+                  std::optional<RecordId> through, Asked asked);
     double thinkingSeconds() const;
     void store();
     QJsonObject settings() const;
@@ -146,6 +164,8 @@ private:
     bool m_isStopping = false;
     QTimer m_draftTimer;
     QTimer m_elapsedTimer;
+    std::optional<RecordId> m_edited; // what the draft is to replace
+    QString m_draftBefore; // the edit
     std::optional<RecordId> m_question; // that is being answered
     std::optional<ReplyRecorder> m_recorder; // while an answer is made
     std::unique_ptr<Generation> m_generation; // once the store has the question

@@ -205,7 +205,7 @@ void ConversationListModel::closeIdle(int keep)
     for (Entry &entry : m_rows) {
         const ConversationController *conversation = entry.conversation.get();
         if (conversation != nullptr && conversation != m_active && !conversation->isBusy()
-            && conversation->draft().isEmpty())
+            && conversation->draft().isEmpty() && !conversation->isEditing())
             idle.push_back(&entry);
     }
     std::ranges::sort(idle, std::greater {}, &Entry::lastActive);

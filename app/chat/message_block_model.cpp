@@ -37,6 +37,14 @@ QVariantList alignmentsValue(const MarkdownBlock &table)
     return values;
 }
 
+int versionOf(const ShownMessage &message)
+{
+    const auto here = std::ranges::find(message.alternatives, message.id);
+    return here == message.alternatives.end()
+        ? 1
+        : static_cast<int>(here - message.alternatives.begin()) + 1;
+}
+
 } // namespace
 
 struct MessageBlockModel::Answer
@@ -73,6 +81,8 @@ QHash<int, QByteArray> MessageBlockModel::roleNames() const
         { FromUserRole, "fromUser" },
         { FirstInMessageRole, "firstInMessage" },
         { LastInMessageRole, "lastInMessage" },
+        { VersionRole, "version" },
+        { VersionsRole, "versions" },
         { HtmlRole, "html" },
         { TextRole, "text" },
         { SourceRole, "source" },
@@ -116,6 +126,10 @@ QVariant MessageBlockModel::data(const QModelIndex &index, int role) const
         return row == message.firstRow;
     case LastInMessageRole:
         return row == message.firstRow + message.rows - 1;
+    case VersionRole:
+        return versionOf(message);
+    case VersionsRole:
+        return std::max(1, static_cast<int>(message.alternatives.size()));
     case SourceRole:
         return blockSource(row);
     case OpenRole:
@@ -313,11 +327,38 @@ void MessageBlockModel::setExpanded(int row, bool expanded)
 
 void MessageBlockModel::show(ShownConversation conversation)
 {
-    beginResetModel();
-    m_answer.reset();
-    m_messages = std::move(conversation.messages);
-    m_rows = std::move(conversation.rows);
-    endResetModel();
+    const auto [mine, theirs] = std::ranges::mismatch(m_messages, conversation.messages, {},
+                                                      &ShownMessage::id, &ShownMessage::id);
+    if (mine == m_messages.begin()) {
+        beginResetModel();
+        m_answer.reset();
+        m_messages = std::move(conversation.messages);
+        m_rows = std::move(conversation.rows);
+        endResetModel();
+        return;
+    }
+    const bool hasMore = theirs != conversation.messages.end();
+    const std::ptrdiff_t shared = hasMore ? theirs->firstRow : std::ssize(conversation.rows);
+    removeFrom(static_cast<int>(mine - m_messages.begin()));
+    // The rows that stay may be more: reasoning that was opened.
+    const int at = rowCountValue();
+    std::for_each(theirs, conversation.messages.end(), [&](ShownMessage &message) {
+        message.firstRow += at - static_cast<int>(shared);
+    });
+    const auto added = static_cast<int>(std::ssize(conversation.rows) - shared);
+    if (added > 0)
+        beginInsertRows({}, at, at + added - 1);
+    std::move(theirs, conversation.messages.end(), std::back_inserter(m_messages));
+    std::move(conversation.rows.begin() + shared, conversation.rows.end(),
+              std::back_inserter(m_rows));
+    if (added > 0)
+        endInsertRows();
+}
+
+int MessageBlockModel::indexOfMessage(RecordId id) const
+{
+    const auto found = std::ranges::find(m_messages, id, &ShownMessage::id);
+    return found == m_messages.end() ? -1 : static_cast<int>(found - m_messages.begin());
 }
 
 int MessageBlockModel::rowOfMessage(RecordId id) const
@@ -326,10 +367,16 @@ int MessageBlockModel::rowOfMessage(RecordId id) const
     return found == m_messages.end() || found->rows == 0 ? -1 : found->firstRow;
 }
 
-void MessageBlockModel::appendUserMessage(const QString &text, RecordId id)
+int MessageBlockModel::lastRowOfMessage(RecordId id) const
+{
+    const auto found = std::ranges::find(m_messages, id, &ShownMessage::id);
+    return found == m_messages.end() || found->rows == 0 ? -1 : found->firstRow + found->rows - 1;
+}
+
+void MessageBlockModel::appendUserMessage(const QString &text, MessagePlace place)
 {
     ShownMessage message;
-    message.id = id;
+    static_cast<MessagePlace &>(message) = std::move(place);
     message.isFromUser = true;
     message.text = text.toStdString();
     message.firstRow = rowCountValue();
@@ -338,10 +385,10 @@ void MessageBlockModel::appendUserMessage(const QString &text, RecordId id)
     addRows(rowCountValue(), plainTextRows(BlockType::UserText, index, m_messages.back().text, 0));
 }
 
-void MessageBlockModel::beginAnswer(const QString &status, RecordId id)
+void MessageBlockModel::beginAnswer(const QString &status, MessagePlace place)
 {
     ShownMessage message;
-    message.id = id;
+    static_cast<MessagePlace &>(message) = std::move(place);
     message.firstRow = rowCountValue();
     m_messages.push_back(std::move(message));
     m_answer = std::make_unique<Answer>();
@@ -498,19 +545,27 @@ void MessageBlockModel::endAnswer(const MessageRecord &reply)
         ? -1
         : firstMarkdownRow() + static_cast<int>(m_answer->parser.blocks().size()) - 1;
     m_messages.back().text = m_answer->parser.text();
+    m_messages.back().tokens = reply.tokens;
+    m_messages.back().vocabulary = reply.vocabulary;
     m_answer.reset();
     if (open >= 0)
         Q_EMIT dataChanged(rowIndex(open), rowIndex(open), { OpenRole });
     addRows(rowCountValue(), { endingRow(static_cast<int>(m_messages.size()) - 1, reply) });
 }
 
-void MessageBlockModel::removeLastMessage()
+void MessageBlockModel::removeFrom(int message)
 {
-    if (m_messages.empty())
+    if (message < 0 || message >= static_cast<int>(m_messages.size()))
         return;
+    const int first = m_messages[static_cast<std::size_t>(message)].firstRow;
+    const bool hasRows = first < rowCountValue();
+    if (hasRows)
+        beginRemoveRows({}, first, rowCountValue() - 1);
     m_answer.reset();
-    eraseRows(m_messages.back().firstRow, rowCountValue());
-    m_messages.pop_back();
+    m_rows.erase(m_rows.begin() + first, m_rows.end());
+    m_messages.erase(m_messages.begin() + message, m_messages.end());
+    if (hasRows)
+        endRemoveRows();
 }
 
 } // namespace firesteel::app

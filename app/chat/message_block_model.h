@@ -63,6 +63,8 @@ public:
         FromUserRole, // bool
         FirstInMessageRole, // bool: the rows of one message form one card
         LastInMessageRole, // bool
+        VersionRole, // int, from 1: which of the message's alternatives this is
+        VersionsRole, // int: how many there are; 1 without others
         HtmlRole, // QString: Paragraph, Heading, Quote, ListItem
         TextRole, // QString, plain: UserText, ThinkingText, Status
         SourceRole, // QString: the original text of this block
@@ -102,16 +104,19 @@ public:
     std::string messageText(int message) const; // of the streaming answer too
     QString blockSource(int row) const;
 
-    int rowOfMessage(RecordId id) const; // its first; -1 when it is not shown
+    int indexOfMessage(RecordId id) const; // -1 when it is not shown, likewise below
+    int rowOfMessage(RecordId id) const; // its first
+    int lastRowOfMessage(RecordId id) const;
 
-    // A stored conversation, in one step.
+    // A stored conversation, in one step. Rows of the messages that both have at the beginning stay
+    // as they are: whoever reads there sees nothing move when another branch is shown.
     void show(ShownConversation conversation);
 
-    void appendUserMessage(const QString &text, RecordId id);
+    void appendUserMessage(const QString &text, MessagePlace place);
 
     // An answer: begin, then any number of append and flush, then end. After endText() the time of
     // its reasoning stands.
-    void beginAnswer(const QString &status, RecordId id);
+    void beginAnswer(const QString &status, MessagePlace place);
     void setStatus(const QString &status);
     void appendThinking(std::string_view utf8, int tokens);
     void appendText(std::string_view utf8);
@@ -121,7 +126,7 @@ public:
     bool isAnswering() const { return m_answer != nullptr; }
     void refreshElapsed(); // of running reasoning
 
-    void removeLastMessage();
+    void removeFrom(int message); // it and all that follow
 
 Q_SIGNALS:
     void countChanged();

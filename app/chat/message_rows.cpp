@@ -120,18 +120,26 @@ MessageBlock endingRow(int message, const MessageRecord &reply)
                     text.isEmpty() ? Words::tr("The model gave no answer") : text);
 }
 
-ShownConversation shownConversation(const std::vector<MessageRecord> &branch)
+ShownConversation shownConversation(const StoredConversation &branch)
 {
     ShownConversation shown;
-    for (const MessageRecord &record : branch) {
+    for (const MessageRecord &record : branch.messages) {
         const bool isFromUser = record.role == engine::Role::User;
         if (!isFromUser && record.role != engine::Role::Assistant)
             continue;
         const int index = static_cast<int>(shown.messages.size());
         ShownMessage message;
         message.id = record.id;
+        message.parent = record.parent;
+        if (const auto found = branch.alternatives.find(record.id);
+            found != branch.alternatives.end())
+            message.alternatives = found->second;
         message.isFromUser = isFromUser;
         message.text = record.text;
+        if (!isFromUser) {
+            message.tokens = record.tokens;
+            message.vocabulary = record.vocabulary;
+        }
         message.firstRow = static_cast<int>(shown.rows.size());
         if (isFromUser)
             std::ranges::move(plainTextRows(MessageBlock::Type::UserText, index, record.text, 0),

@@ -38,6 +38,6 @@ struct ShownConversation
     std::vector<MessageBlock> rows;
     int contextTokens = 0; // of the whole branch, as the last answer counted them
 };
-ShownConversation shownConversation(const std::vector<MessageRecord> &branch);
+ShownConversation shownConversation(const StoredConversation &branch);
 
 } // namespace firesteel::app

@@ -24,6 +24,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace firesteel::app {
@@ -88,6 +89,7 @@ public:
     double loadFraction() const { return m_loadFraction; }
     QString errorText() const { return m_errorText; }
     QString modelName() const { return QString::fromStdString(m_model.name); }
+    const std::string &vocabulary() const { return m_model.vocabulary; } // of that model
     QString backendText() const { return QString::fromStdString(m_model.backend); }
     QString backendNote() const { return QString::fromStdString(m_model.backendNote); }
     int contextTokens() const { return m_model.contextTokens; }

@@ -2,6 +2,7 @@
 #include "app/store/conversation_exchange.h"
 
 #include "app/store/conversation_json.h"
+#include "app/store/conversation_markdown.h"
 #include "app/store/conversation_queries.h"
 
 #include <QCoreApplication>
@@ -44,6 +45,7 @@ public:
     Exporter(DatabaseThread &database, const QString &file, const std::atomic<bool> &isStopping)
         : m_database(database)
         , m_file(file)
+        , m_isMarkdown(file.endsWith(".md"_L1, Qt::CaseInsensitive))
         , m_isStopping(isStopping)
     {
     }
@@ -62,12 +64,14 @@ public:
         }
         if (!m_file.open(QIODevice::WriteOnly))
             return fileFailure(m_file.fileName(), m_file.errorString());
-        m_file.write(header());
+        if (!m_isMarkdown)
+            m_file.write(header());
         for (const RecordId id : ids) {
             if (auto written = add(id); !written)
                 return std::unexpected(written.error());
         }
-        m_file.write("\n]}\n");
+        if (!m_isMarkdown)
+            m_file.write("\n]}\n");
         if (!m_file.commit())
             return fileFailure(m_file.fileName(), m_file.errorString());
         return m_result;
@@ -90,16 +94,22 @@ private:
     {
         if (m_isStopping)
             return fileFailure(m_file.fileName(), Words::tr("the export was stopped"));
-        const auto conversation = waitFor(
-            m_database.read([id](const QSqlDatabase &sql) { return loadWhole(sql, id); }));
+        const auto conversation
+            = waitFor(m_database.read([id, isBranch = m_isMarkdown](const QSqlDatabase &sql) {
+                  return isBranch ? loadBranch(sql, id, {}) : loadWhole(sql, id);
+              }));
         if (!conversation && conversation.error().code == StoreErrorCode::NotFound)
             return {}; // deleted meanwhile
         if (!conversation)
             return std::unexpected(conversation.error());
-        const QByteArray json
-            = QJsonDocument(conversationJson(*conversation)).toJson(QJsonDocument::Compact);
-        m_file.write(m_result.conversations > 0 ? ",\n" : "\n");
-        if (m_file.write(json) != json.size())
+        const QByteArray text = m_isMarkdown
+            ? conversationMarkdown(*conversation).toUtf8()
+            : QJsonDocument(conversationJson(*conversation)).toJson(QJsonDocument::Compact);
+        if (m_isMarkdown)
+            m_file.write(m_result.conversations > 0 ? "\n---\n\n" : "");
+        else
+            m_file.write(m_result.conversations > 0 ? ",\n" : "\n");
+        if (m_file.write(text) != text.size())
             return fileFailure(m_file.fileName(), m_file.errorString());
         ++m_result.conversations;
         m_result.messages += static_cast<int>(conversation->messages.size());
@@ -108,6 +118,7 @@ private:
 
     DatabaseThread &m_database;
     QSaveFile m_file;
+    bool m_isMarkdown;
     const std::atomic<bool> &m_isStopping;
     ExchangeResult m_result;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Conversations to and from JSON files, one conversation at a time: neither a large file nor a
-// large database is ever in memory as a whole, and other work of the database thread goes on in
-// between. Owned by Application; called from the GUI thread.
+// Conversations to and from JSON files, and to Markdown, one conversation at a time: neither a
+// large file nor a large database is ever in memory as a whole, and other work of the database
+// thread goes on in between. Owned by Application; called from the GUI thread.
 #pragma once
 
 #include "app/store/database_thread.h"
@@ -36,7 +36,8 @@ public:
     ~ConversationExchange() override; // stops what runs
 
     // The file is replaced when everything is written, or left as it was. Without a conversation:
-    // all of them.
+    // all of them. A name that ends in ".md" gets the branches on show as Markdown, any other
+    // everything as JSON.
     QFuture<StoreResult<ExchangeResult>> exportTo(const QString &file,
                                                   std::optional<RecordId> conversation);
 

@@ -65,6 +65,8 @@ QJsonObject messageJson(const MessageRecord &message)
         json[u"thinking"_s] = text(message.thinking);
     if (message.tokens)
         json[u"tokens"_s] = tokensJson(*message.tokens);
+    if (!message.vocabulary.empty())
+        json[u"vocabulary"_s] = text(message.vocabulary);
     if (!message.toolCalls.empty())
         json[u"toolCalls"_s] = toolCallsJson(message.toolCalls);
     if (!message.toolCallId.empty())
@@ -91,6 +93,7 @@ MessageRecord messageFrom(const QJsonObject &json, RecordId conversation)
     message.text = json["text"_L1].toString().toStdString();
     message.thinking = json["thinking"_L1].toString().toStdString();
     message.tokens = tokensFrom(json["tokens"_L1]);
+    message.vocabulary = json["vocabulary"_L1].toString().toStdString();
     message.toolCalls = toolCallsFrom(json["toolCalls"_L1].toArray());
     message.toolCallId = json["toolCallId"_L1].toString().toStdString();
     message.end

@@ -23,7 +23,8 @@ const QString &messageColumns()
 {
     static const QString columns
         = u"m.id, m.conversation, m.parent, m.role, m.created, m.text, m.thinking, m.tokens,"
-          " m.tool_calls, m.tool_call_id, m.finish, m.statistics, m.error, m.model"_s;
+          " m.tool_calls, m.tool_call_id, m.finish, m.statistics, m.error, m.model,"
+          " m.vocabulary"_s;
     return columns;
 }
 
@@ -76,6 +77,7 @@ QVariantList replyValues(const MessageRecord &message)
         message.error ? QVariant(compact(errorJson(*message.error)))
                       : QVariant(QMetaType::fromType<QString>()),
         textOrNull(message.model),
+        textOrNull(utf16(message.vocabulary)),
     };
 }
 
@@ -96,6 +98,7 @@ MessageRecord messageFrom(const QSqlQuery &row)
         Statistics,
         Error,
         Model,
+        Vocabulary,
     };
     MessageRecord message;
     message.id = row.value(Id).toLongLong();
@@ -116,6 +119,7 @@ MessageRecord messageFrom(const QSqlQuery &row)
     if (!row.isNull(Error))
         message.error = errorFrom(jsonOf(row.value(Error)).object());
     message.model = row.value(Model).toString();
+    message.vocabulary = row.value(Vocabulary).toString().toStdString();
     return message;
 }
 
@@ -145,8 +149,8 @@ StoreResult<void> insertRow(const QSqlDatabase &database, const MessageRecord &m
     values += replyValues(message);
     return run(database,
                u"INSERT INTO messages (id, conversation, parent, role, created, tool_call_id, text,"
-               " thinking, tokens, tool_calls, finish, statistics, error, model)"
-               " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"_s,
+               " thinking, tokens, tool_calls, finish, statistics, error, model, vocabulary)"
+               " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"_s,
                values);
 }
 
@@ -236,6 +240,32 @@ StoreResult<std::optional<RecordId>> leafToShow(const QSqlDatabase &database,
         .transform(optionalId);
 }
 
+// Of the messages of a branch. Reads no text: parents stand in front of it in their rows.
+StoreResult<std::map<RecordId, std::vector<RecordId>>>
+loadAlternatives(const QSqlDatabase &database, RecordId conversation,
+                 const std::vector<MessageRecord> &branch)
+{
+    auto query
+        = execute(database, u"SELECT id, parent FROM messages WHERE conversation = ? ORDER BY id"_s,
+                  { QVariant::fromValue<qlonglong>(conversation) });
+    if (!query)
+        return std::unexpected(query.error());
+    std::map<std::optional<RecordId>, std::vector<RecordId>> children;
+    auto read = forEachRow(*query, [&children](const QSqlQuery &row) {
+        children[optionalId(row.value(1))].push_back(row.value(0).toLongLong());
+        return true;
+    });
+    if (!read)
+        return std::unexpected(read.error());
+    std::map<RecordId, std::vector<RecordId>> alternatives;
+    for (const MessageRecord &message : branch) {
+        std::vector<RecordId> &siblings = children[message.parent];
+        if (siblings.size() > 1)
+            alternatives.emplace(message.id, std::move(siblings));
+    }
+    return alternatives;
+}
+
 } // namespace
 
 StoreResult<std::vector<ConversationSummary>> listConversations(const QSqlDatabase &database)
@@ -267,7 +297,7 @@ StoreResult<StoredConversation> loadBranch(const QSqlDatabase &database, RecordI
         return std::unexpected(leaf.error());
     record->currentMessage = *leaf;
     if (!*leaf)
-        return StoredConversation { *std::move(record), {} };
+        return StoredConversation { *std::move(record), {}, {} };
     auto messages = loadMessages(
         database,
         u"WITH RECURSIVE branch (id, parent, depth) AS ("
@@ -279,7 +309,11 @@ StoreResult<StoredConversation> loadBranch(const QSqlDatabase &database, RecordI
         **leaf);
     if (!messages)
         return std::unexpected(messages.error());
-    return StoredConversation { *std::move(record), *std::move(messages) };
+    auto alternatives = loadAlternatives(database, conversation, *messages);
+    if (!alternatives)
+        return std::unexpected(alternatives.error());
+    return StoredConversation { *std::move(record), *std::move(messages),
+                                *std::move(alternatives) };
 }
 
 StoreResult<StoredConversation> loadWhole(const QSqlDatabase &database, RecordId conversation)
@@ -293,7 +327,7 @@ StoreResult<StoredConversation> loadWhole(const QSqlDatabase &database, RecordId
         conversation);
     if (!messages)
         return std::unexpected(messages.error());
-    return StoredConversation { *std::move(record), *std::move(messages) };
+    return StoredConversation { *std::move(record), *std::move(messages), {} };
 }
 
 StoreResult<bool> messageExists(const QSqlDatabase &database, RecordId message)
@@ -346,6 +380,14 @@ StoreResult<void> setShown(const QSqlDatabase &database, const ConversationRecor
                  QVariant::fromValue<qlonglong>(conversation.summary.id) });
 }
 
+StoreResult<void> updateCurrentMessage(const QSqlDatabase &database, RecordId conversation,
+                                       RecordId leaf)
+{
+    return run(
+        database, u"UPDATE conversations SET current_message = ? WHERE id = ?"_s,
+        { QVariant::fromValue<qlonglong>(leaf), QVariant::fromValue<qlonglong>(conversation) });
+}
+
 StoreResult<void> setDeleted(const QSqlDatabase &database, RecordId conversation, bool isDeleted)
 {
     return run(database, u"UPDATE conversations SET deleted = ? WHERE id = ?"_s,
@@ -375,10 +417,12 @@ StoreResult<void> insertMessage(const QSqlDatabase &database, const MessageRecor
 }
 
 StoreResult<void> updateTokens(const QSqlDatabase &database, RecordId message,
-                               const std::vector<std::int32_t> &tokens)
+                               const std::vector<std::int32_t> &tokens,
+                               const std::string &vocabulary)
 {
-    return run(database, u"UPDATE messages SET tokens = ? WHERE id = ?"_s,
-               { tokenBytes(tokens), QVariant::fromValue<qlonglong>(message) });
+    return run(database, u"UPDATE messages SET tokens = ?, vocabulary = ? WHERE id = ?"_s,
+               { tokenBytes(tokens), textOrNull(utf16(vocabulary)),
+                 QVariant::fromValue<qlonglong>(message) });
 }
 
 StoreResult<void> beginReply(const QSqlDatabase &database, const MessageRecord &reply)
@@ -409,7 +453,8 @@ StoreResult<void> finishReply(const QSqlDatabase &database, const MessageRecord 
     const auto updated
         = execute(database,
                   u"UPDATE messages SET text = ?, thinking = ?, tokens = ?, tool_calls = ?,"
-                  " finish = ?, statistics = ?, error = ?, model = ? WHERE id = ?"_s,
+                  " finish = ?, statistics = ?, error = ?, model = ?, vocabulary = ?"
+                  " WHERE id = ?"_s,
                   values);
     if (!updated)
         return std::unexpected(updated.error());

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace firesteel::app {
@@ -36,6 +37,10 @@ StoreResult<void> updateTitle(const QSqlDatabase &database, RecordId conversatio
 StoreResult<void> updateSettings(const QSqlDatabase &database, RecordId conversation,
                                  const QJsonObject &settings);
 
+// The branch that a conversation shows when it is opened again.
+StoreResult<void> updateCurrentMessage(const QSqlDatabase &database, RecordId conversation,
+                                       RecordId leaf);
+
 // What an imported conversation shows, and when it was last used.
 StoreResult<void> setShown(const QSqlDatabase &database, const ConversationRecord &conversation);
 
@@ -49,7 +54,8 @@ StoreResult<void> insertMessage(const QSqlDatabase &database, const MessageRecor
 
 // A user's message has its tokens only when the model has read it.
 StoreResult<void> updateTokens(const QSqlDatabase &database, RecordId message,
-                               const std::vector<std::int32_t> &tokens);
+                               const std::vector<std::int32_t> &tokens,
+                               const std::string &vocabulary);
 
 // A reply under way: begun empty, then any number of parts, then finished as a whole.
 struct ReplyPart

@@ -104,10 +104,19 @@ ConversationStore::Done ConversationStore::addMessage(const MessageRecord &messa
 }
 
 ConversationStore::Done ConversationStore::setTokens(RecordId message,
-                                                     std::vector<std::int32_t> tokens)
+                                                     std::vector<std::int32_t> tokens,
+                                                     const std::string &vocabulary)
 {
-    return m_database.keep([message, tokens = std::move(tokens)](const QSqlDatabase &sql) {
-        return updateTokens(sql, message, tokens);
+    return m_database.keep(
+        [message, tokens = std::move(tokens), vocabulary](const QSqlDatabase &sql) {
+            return updateTokens(sql, message, tokens, vocabulary);
+        });
+}
+
+ConversationStore::Done ConversationStore::showBranch(RecordId conversation, RecordId leaf)
+{
+    return m_database.keep([conversation, leaf](const QSqlDatabase &sql) {
+        return updateCurrentMessage(sql, conversation, leaf);
     });
 }
 

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace firesteel::app {
@@ -48,7 +49,9 @@ public:
     Done remove(RecordId conversation); // until the next remove() or start it can be restored
     Done restore(RecordId conversation);
     Done addMessage(const MessageRecord &message);
-    Done setTokens(RecordId message, std::vector<std::int32_t> tokens);
+    Done setTokens(RecordId message, std::vector<std::int32_t> tokens,
+                   const std::string &vocabulary);
+    Done showBranch(RecordId conversation, RecordId leaf);
     // What a user said (none: an alternative to an earlier reply) and the reply under way, in one
     // transaction: a question is never left without the place of its answer.
     Done beginTurn(const std::optional<MessageRecord> &question, const MessageRecord &reply);

@@ -118,6 +118,9 @@ QStringList modelTables()
     };
 }
 
+// Step 3: which vocabulary a message's tokens belong to (engine::ModelInfo::vocabulary).
+QStringList vocabularyColumn() { return { u"ALTER TABLE messages ADD COLUMN vocabulary TEXT"_s }; }
+
 StoreResult<void> runStep(const QSqlDatabase &database, const Migration &step)
 {
     if (auto begun = execute(database, u"BEGIN IMMEDIATE"_s); !begun)
@@ -140,6 +143,7 @@ std::span<const Migration> migrations()
     static const std::array steps {
         Migration { 1, u"app/store"_s, conversationTables() },
         Migration { 2, u"app/models"_s, modelTables() },
+        Migration { 3, u"app/store"_s, vocabularyColumn() },
     };
     return steps;
 }

@@ -12,6 +12,7 @@
 #include <QString>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,6 +59,7 @@ struct MessageRecord
     std::string text; // UTF-8
     std::string thinking;
     std::optional<std::vector<std::int32_t>> tokens; // as the model read or wrote them
+    std::string vocabulary; // that they belong to, see engine::ModelInfo; empty: not known
     std::vector<engine::ToolCall> toolCalls;
     std::string toolCallId; // role Tool
     ReplyEnd end = ReplyEnd::UnderWay; // role Assistant
@@ -86,6 +88,9 @@ struct StoredConversation
 {
     ConversationRecord record;
     std::vector<MessageRecord> messages;
+    // With a branch: every message that has alternatives, and those in the order they were made,
+    // itself among them.
+    std::map<RecordId, std::vector<RecordId>> alternatives = {};
 };
 
 std::int64_t currentMilliseconds();

@@ -15,8 +15,10 @@ DelegateChooser {
     property bool modelFailed: false
     property int hoveredMessage: -1
     property bool showStatistics: true
+    readonly property bool canSwitch: !conversation.busy && !conversation.loading
 
     signal errorActionChosen(string action)
+    signal versionStepped(int row, int step, bool byKeyboard)
 
     role: "blockType"
 
@@ -25,7 +27,11 @@ DelegateChooser {
 
         UserBlock {
             messageHovered: root.hoveredMessage === messageIndex
+            canEdit: root.conversation.canSend
+            canSwitch: root.canSwitch
             onCopied: root.conversation.copyMessage(index)
+            onEdited: root.conversation.beginEdit(index)
+            onVersionStepped: (step, byKeyboard) => root.versionStepped(index, step, byKeyboard)
         }
     }
     DelegateChoice {
@@ -83,9 +89,11 @@ DelegateChooser {
         StatisticsBlock {
             shown: root.showStatistics
             messageHovered: root.hoveredMessage === messageIndex
-            canRegenerate: root.conversation.canRegenerate && index === root.conversation.blocks.count - 1
+            canRegenerate: root.conversation.canSend
+            canSwitch: root.canSwitch
             onCopied: root.conversation.copyMessage(index)
-            onRegenerated: root.conversation.regenerate()
+            onRegenerated: root.conversation.regenerateAt(index)
+            onVersionStepped: (step, byKeyboard) => root.versionStepped(index, step, byKeyboard)
         }
     }
     DelegateChoice {
@@ -94,7 +102,9 @@ DelegateChooser {
         ErrorBlock {
             modelFailed: root.modelFailed
             last: index === root.conversation.blocks.count - 1
+            canSwitch: root.canSwitch
             onTriggered: action => root.errorActionChosen(action)
+            onVersionStepped: (step, byKeyboard) => root.versionStepped(index, step, byKeyboard)
         }
     }
     DelegateChoice {

@@ -19,6 +19,8 @@ Item {
     property real gap: Theme.step * 3
     default property alias content: column.data
 
+    signal versionsFocusRequested(int step) // after a step between versions by keyboard
+
     readonly property bool rightToLeft: direction === MessageBlockModel.RightToLeft
     readonly property int inset: indent * Theme.listIndent + quoteDepth * Theme.quoteIndent
     readonly property real pageWidth: Math.min(Theme.columnWidth, width - Theme.step * 10)

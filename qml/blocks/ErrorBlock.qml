@@ -9,7 +9,10 @@ BlockItem {
 
     required property string errorText
     required property string errorAction
+    required property int version
+    required property int versions
     property bool last: false
+    property bool canSwitch: true
     property bool modelFailed: false // said, with a button of its own, above the composer
 
     readonly property string actionLabel: {
@@ -26,6 +29,9 @@ BlockItem {
     }
 
     signal triggered(string action)
+    signal versionStepped(int step, bool byKeyboard)
+
+    onVersionsFocusRequested: step => versionSwitcher.takeFocus(step)
 
     gap: Theme.step * 4
 
@@ -35,5 +41,14 @@ BlockItem {
         detail: root.errorText
         action: root.actionLabel
         onTriggered: root.triggered(root.errorAction)
+    }
+    VersionSwitcher {
+        id: versionSwitcher
+
+        topPadding: Theme.step
+        version: root.version
+        versions: root.versions
+        canSwitch: root.canSwitch
+        onStepped: (step, byKeyboard) => root.versionStepped(step, byKeyboard)
     }
 }

@@ -12,11 +12,17 @@ BlockItem {
     required property string statistics
     property bool shown: true
     property bool messageHovered: false
+    required property int version
+    required property int versions
     property bool canRegenerate: false
+    property bool canSwitch: true
     readonly property bool actionsShown: messageHovered || copyButton.activeFocus || copyButton.done || regenerateButton.activeFocus
 
     signal copied
     signal regenerated
+    signal versionStepped(int step, bool byKeyboard)
+
+    onVersionsFocusRequested: step => versionSwitcher.takeFocus(step)
 
     gap: Theme.step * 2
 
@@ -33,6 +39,15 @@ BlockItem {
             color: Theme.dim
             font.pixelSize: Theme.smallSize
         }
+        VersionSwitcher {
+            id: versionSwitcher
+
+            anchors.verticalCenter: parent.verticalCenter
+            version: root.version
+            versions: root.versions
+            canSwitch: root.canSwitch
+            onStepped: (step, byKeyboard) => root.versionStepped(step, byKeyboard)
+        }
         CopyButton {
             id: copyButton
 
@@ -44,6 +59,7 @@ BlockItem {
         IconButton {
             id: regenerateButton
 
+            objectName: "regenerate"
             anchors.verticalCenter: parent.verticalCenter
             size: copyButton.size
             visible: root.canRegenerate

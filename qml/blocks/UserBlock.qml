@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A turn of the person: their words as typed, on a tinted card. A long message comes in several rows, which form one card.
+// A turn of the person: their words as typed, on a tinted card, and under it the way to other versions of them. A long message
+// comes in several rows, which form one card.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -12,12 +13,21 @@ BlockItem {
     required property string text
     required property bool firstInMessage
     required property bool lastInMessage
+    required property int version
+    required property int versions
     property bool messageHovered: false
+    property bool canEdit: false
+    property bool canSwitch: true
 
     readonly property int topPadding: firstInMessage ? Theme.step * 3 : 0
     readonly property int bottomPadding: lastInMessage ? Theme.step * 3 : 0
+    readonly property bool actionsShown: messageHovered || copyButton.activeFocus || copyButton.done || editButton.activeFocus
 
     signal copied
+    signal edited
+    signal versionStepped(int step, bool byKeyboard)
+
+    onVersionsFocusRequested: step => versionSwitcher.takeFocus(step)
 
     gap: !firstInMessage ? 0 : index === 0 ? Theme.step * 6 : Theme.step * 9
 
@@ -40,7 +50,7 @@ BlockItem {
 
             x: Theme.step * 4
             y: root.topPadding
-            width: parent.width - copyButton.width - Theme.step * 7
+            width: parent.width - copyButton.width - editButton.width - Theme.step * 8
             text: root.text
             textFormat: TextEdit.PlainText
             readOnly: true
@@ -67,9 +77,39 @@ BlockItem {
             anchors.top: parent.top
             anchors.margins: Theme.step * 1.5
             visible: root.firstInMessage
-            opacity: root.messageHovered || activeFocus || done ? 1 : 0
+            opacity: root.actionsShown ? 1 : 0
             hint: qsTr("Copy this message")
             onCopied: root.copied()
+        }
+        IconButton {
+            id: editButton
+
+            objectName: "editMessage"
+            anchors.right: copyButton.left
+            anchors.rightMargin: Theme.step
+            anchors.top: copyButton.top
+            size: copyButton.size
+            visible: root.firstInMessage && root.canEdit
+            opacity: root.actionsShown ? 1 : 0
+            symbol: "rename"
+            hint: qsTr("Edit and ask again")
+            onClicked: root.edited()
+        }
+    }
+    Item {
+        width: parent.width
+        height: versionSwitcher.height + Theme.step
+        visible: root.lastInMessage && root.versions > 1
+
+        VersionSwitcher {
+            id: versionSwitcher
+
+            anchors.right: parent.right
+            anchors.bottom: parent.bottom
+            version: root.version
+            versions: root.versions
+            canSwitch: root.canSwitch
+            onStepped: (step, byKeyboard) => root.versionStepped(step, byKeyboard)
         }
     }
 }

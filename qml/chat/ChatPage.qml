@@ -41,10 +41,26 @@ FocusScope {
             messages.showRow(row);
         }
 
+        function onVersionShown(row: int) {
+            messages.showVersion(row);
+            root.announce(qsTr("Another version is shown."));
+        }
+
+        function onEditingChanged() {
+            composer.text = root.conversation.draft;
+            composer.moveToEnd();
+            root.focusComposer();
+        }
+
         target: root.conversation
     }
 
     Component.onCompleted: composer.text = conversation.draft
+
+    Keys.onEscapePressed: event => {
+        event.accepted = conversation.editing;
+        conversation.cancelEdit();
+    }
 
     ColumnLayout {
         anchors.fill: parent
@@ -96,6 +112,15 @@ FocusScope {
             Layout.bottomMargin: Theme.step * 3
             visible: !root.conversation.empty && root.engine.state !== EngineController.Ready
             engine: root.engine
+        }
+
+        EditBar {
+            Layout.alignment: Qt.AlignHCenter
+            Layout.fillWidth: false
+            Layout.preferredWidth: composer.width - Theme.step * 4
+            Layout.bottomMargin: Theme.step
+            visible: root.conversation.editing
+            onCancelled: root.conversation.cancelEdit()
         }
 
         Composer {

@@ -25,6 +25,10 @@ Rectangle {
         input.forceActiveFocus(Qt.ShortcutFocusReason);
     }
 
+    function moveToEnd() {
+        input.cursorPosition = input.length;
+    }
+
     function submit() {
         if (!sendable)
             return;

@@ -28,10 +28,27 @@ FocusScope {
         view.positionViewAtIndex(row, ListView.Beginning);
     }
 
+    // The version that was switched to ends at this row.
+    function showVersion(row: int) {
+        if (!follower.following)
+            view.positionViewAtIndex(row, ListView.Contain);
+        if (view.keyboardStep !== 0)
+            Qt.callLater(root.focusVersions, row, view.keyboardStep);
+        view.keyboardStep = 0;
+    }
+
+    function focusVersions(row: int, step: int) {
+        view.forceLayout();
+        const block = view.itemAtIndex(row) as BlockItem;
+        if (block)
+            block.versionsFocusRequested(step);
+    }
+
     ListView {
         id: view
 
         property int hoveredMessage: -1
+        property int keyboardStep: 0 // between versions, until it is done
 
         objectName: "messageList"
         anchors.fill: parent
@@ -60,6 +77,10 @@ FocusScope {
             showStatistics: root.showStatistics
             modelFailed: root.modelFailed
             onErrorActionChosen: action => root.errorActionChosen(action)
+            onVersionStepped: (row, step, byKeyboard) => {
+                view.keyboardStep = byKeyboard ? step : 0;
+                root.conversation.switchVersion(row, step);
+            }
         }
 
         Keys.onUpPressed: follower.scrollBy(-Theme.step * 15)

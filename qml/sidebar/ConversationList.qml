@@ -15,7 +15,7 @@ ListView {
 
     signal opened(int row)
     signal renamed(int row, string title)
-    signal exportRequested(string conversationId, string title)
+    signal exportRequested(string conversationId, string title, string suffix)
     signal deleted(int row)
 
     function openMenu(row: int) {
@@ -77,9 +77,14 @@ ListView {
             onTriggered: menu.item.startRename()
         }
         MenuEntry {
-            text: qsTr("Export…")
+            text: qsTr("Export as Markdown…")
             enabled: menu.item !== null
-            onTriggered: root.exportRequested(menu.item.conversationId, menu.item.title)
+            onTriggered: root.exportRequested(menu.item.conversationId, menu.item.title, "md")
+        }
+        MenuEntry {
+            text: qsTr("Export as JSON…")
+            enabled: menu.item !== null
+            onTriggered: root.exportRequested(menu.item.conversationId, menu.item.title, "json")
         }
         MenuEntry {
             text: qsTr("Delete")

@@ -9,6 +9,7 @@ Item {
     id: root
 
     property string conversationId // of the chat to export; empty: all of them
+    property string suffix: "json" // of the file: "json" or "md"
 
     signal exported(string conversationId, url file)
     signal imported(url file)
@@ -18,9 +19,10 @@ Item {
         return plain === "" ? "chat" : plain;
     }
 
-    function askExport(conversationId: string, title: string) {
+    function askExport(conversationId: string, title: string, suffix: string) {
         root.conversationId = conversationId;
-        saveDialog.selectedFile = saveDialog.currentFolder + "/" + encodeURIComponent(conversationId === "" ? qsTr("Firesteel chats") : fileName(title)) + ".json";
+        root.suffix = suffix;
+        saveDialog.selectedFile = saveDialog.currentFolder + "/" + encodeURIComponent(conversationId === "" ? qsTr("Firesteel chats") : fileName(title)) + "." + suffix;
         saveDialog.open();
     }
 
@@ -33,8 +35,8 @@ Item {
 
         title: root.conversationId === "" ? qsTr("Export all chats") : qsTr("Export this chat")
         fileMode: FileDialog.SaveFile
-        nameFilters: [qsTr("Chats of Firesteel (*.json)")]
-        defaultSuffix: "json"
+        nameFilters: [root.suffix === "md" ? qsTr("Markdown (*.md)") : qsTr("Chats of Firesteel (*.json)")]
+        defaultSuffix: root.suffix
         currentFolder: StandardPaths.writableLocation(StandardPaths.DocumentsLocation)
         onAccepted: root.exported(root.conversationId, selectedFile)
     }

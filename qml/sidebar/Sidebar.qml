@@ -28,7 +28,7 @@ Rectangle {
     signal deleted(int row)
     signal undone
     signal searchToggled(bool shown)
-    signal exportRequested(string conversationId, string title) // no id: all of them
+    signal exportRequested(string conversationId, string title, string suffix) // no id: all of them
     signal importRequested
     signal exchangeDismissed
     signal pageRequested(string page)
@@ -99,7 +99,7 @@ Rectangle {
                     MenuEntry {
                         text: qsTr("Export all chats…")
                         enabled: !root.exchanging && root.conversations.count > 0
-                        onTriggered: root.exportRequested("", "")
+                        onTriggered: root.exportRequested("", "", "json")
                     }
                     MenuEntry {
                         text: qsTr("Import chats…")
@@ -137,7 +137,7 @@ Rectangle {
             conversations: root.conversations
             onOpened: row => root.opened(row)
             onRenamed: (row, title) => root.renamed(row, title)
-            onExportRequested: (conversationId, title) => root.exportRequested(conversationId, title)
+            onExportRequested: (conversationId, title, suffix) => root.exportRequested(conversationId, title, suffix)
             onDeleted: row => root.deleted(row)
         }
 

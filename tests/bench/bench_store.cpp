@@ -212,7 +212,7 @@ QJsonObject measureUse(const QString &file)
     result[u"open_conversation"_s] = repeated([&](int i) {
         const auto stored = valueOf(waitFor(
             store.load(summaries[static_cast<std::size_t>(i) * 1000 % summaries.size()].id)));
-        const app::ShownConversation shown = app::shownConversation(stored.messages);
+        const app::ShownConversation shown = app::shownConversation(stored);
         if (shown.rows.empty())
             std::exit(EXIT_FAILURE);
     });

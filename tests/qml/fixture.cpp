@@ -124,6 +124,8 @@ void Fixture::keyClick(QWindow *window, int key, int modifiers)
     QTest::keyClick(window, static_cast<Qt::Key>(key), Qt::KeyboardModifiers::fromInt(modifiers));
 }
 
+void Fixture::setClipboardText(const QString &text) { QGuiApplication::clipboard()->setText(text); }
+
 QString Fixture::clipboardText() const { return QGuiApplication::clipboard()->text(); }
 
 } // namespace firesteel::test

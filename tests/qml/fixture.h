@@ -50,6 +50,7 @@ public:
     Q_INVOKABLE void compose(QQuickItem *item, const QString &preedit);
     Q_INVOKABLE void commit(QQuickItem *item, const QString &text);
     Q_INVOKABLE QString clipboardText() const;
+    Q_INVOKABLE void setClipboardText(const QString &text);
     // To a window of the test's own; TestCase.keyClick only knows the runner's.
     Q_INVOKABLE void keyClick(QWindow *window, int key, int modifiers);
 

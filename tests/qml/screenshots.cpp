@@ -16,6 +16,7 @@
 #include <QElapsedTimer>
 #include <QGuiApplication>
 #include <QQmlApplicationEngine>
+#include <QQuickItem>
 #include <QQuickWindow>
 #include <QTemporaryDir>
 
@@ -41,6 +42,22 @@ void settle(int milliseconds)
     waitFor([] { return false; }, milliseconds);
 }
 
+// Delegates are children of items only, so findChild() does not see them. The newest: those before
+// it may wait to be used again.
+QQuickItem *visibleItem(QQuickItem *root, const QString &name)
+{
+    if (!root->isVisible())
+        return nullptr;
+    if (root->objectName() == name)
+        return root;
+    const QList<QQuickItem *> children = root->childItems();
+    for (auto child = children.rbegin(); child != children.rend(); ++child) {
+        if (QQuickItem *found = visibleItem(*child, name))
+            return found;
+    }
+    return nullptr;
+}
+
 struct Scene
 {
     QString name = {};
@@ -55,6 +72,9 @@ struct Scene
     QString pressed = {}; // objectName of a button
     QString searched = {}; // in the sidebar, over stored chats
     bool isSecondInstance = false;
+    bool hasVersions = false; // of the question and of its answer
+    QString focused = {}; // objectName of an item
+    bool isEditing = false;
     QStringList models = {}; // the page of models, see sample_models.h
     int reviewed = -1; // row of the model whose licence is shown
 };
@@ -134,7 +154,22 @@ bool Studio::reach(app::Application &application, test::FakeEngine *fake, const 
     }
     if (fake != nullptr && scene.tokensBeforePicture >= 0)
         return waitFor([&] { return fake->emittedTokens() >= scene.tokensBeforePicture; }, 10'000);
-    return waitFor([&] { return !conversation.isBusy(); }, 180'000);
+    const auto isAnswered
+        = [&] { return waitFor([&] { return !conversation.isBusy(); }, 180'000); };
+    if (!isAnswered())
+        return false;
+    if (scene.hasVersions) {
+        conversation.beginEdit(0);
+        conversation.send(scene.question + u" Keep it short."_s);
+        if (!isAnswered())
+            return false;
+        conversation.regenerate();
+        if (!isAnswered())
+            return false;
+    }
+    if (scene.isEditing)
+        conversation.beginEdit(0);
+    return true;
 }
 
 bool Studio::take(const Scene &scene)
@@ -208,8 +243,15 @@ bool Studio::take(const Scene &scene)
         if (button == nullptr || !QMetaObject::invokeMethod(button, "click"))
             return false;
     }
+    if (!scene.focused.isEmpty()) {
+        settle(200);
+        QQuickItem *item = visibleItem(window->contentItem(), scene.focused);
+        if (item == nullptr)
+            return false;
+        item->forceActiveFocus(Qt::TabFocusReason);
+    }
     if (!scene.models.isEmpty()) {
-        QMetaObject::invokeMethod(window, "showModels");
+        QMetaObject::invokeMethod(window, "showPage", Q_ARG(QString, u"models"_s));
         test::showModels(*application.models(), scene.models);
     }
     if (scene.reviewed >= 0) {
@@ -247,6 +289,26 @@ std::vector<Scene> scenes()
           u"effortButton"_s },
         { u"sidebar-over-chat"_s, narrow, Appearance::Dark, question, false, false, 1, -1,
           State::Ready, u"sidebarToggle"_s },
+        { .name = u"versions-light"_s,
+          .question = u"rtl"_s,
+          .hasVersions = true,
+          .focused = u"editMessage"_s },
+        { .name = u"versions-dark"_s,
+          .appearance = Appearance::Dark,
+          .question = u"rtl"_s,
+          .hasVersions = true,
+          .focused = u"regenerate"_s },
+        { .name = u"versions-narrow"_s,
+          .size = narrow,
+          .question = u"rtl"_s,
+          .hasVersions = true,
+          .focused = u"previousVersion"_s },
+        { .name = u"editing-light"_s, .question = u"rtl"_s, .isEditing = true },
+        { .name = u"editing-narrow-dark"_s,
+          .size = narrow,
+          .appearance = Appearance::Dark,
+          .question = u"rtl"_s,
+          .isEditing = true },
         { .name = u"search-light"_s, .question = question, .searched = u"map"_s },
         { .name = u"search-dark"_s,
           .appearance = Appearance::Dark,

@@ -280,6 +280,7 @@ void FakeEngine::runLoad(Load load, Lock &lock)
     engine::ModelInfo info;
     info.name = script.modelName;
     info.backend = "Scripted";
+    info.vocabulary = script.vocabulary;
     info.contextTokens = script.contextTokens;
     tell(info);
 }

@@ -38,6 +38,7 @@ struct FakeScript
     std::optional<engine::Error> prepareError;
     std::optional<engine::Error> submitError;
     std::string modelName = "Glimmer";
+    std::string vocabulary = "scripted"; // of its tokens, which count from 1 in each answer
     int contextTokens = 262'144;
     std::chrono::milliseconds prefillTime { 0 };
     double tokensPerSecond = 0; // 0: as fast as it can

@@ -64,6 +64,7 @@ inline app::MessageRecord fullReply(const app::ConversationRecord &conversation,
     reply.text += std::string("nul\0inside", 10);
     reply.thinking = "Let me think.";
     reply.tokens = { 1, 154'879, 0, 42 };
+    reply.vocabulary = "00d1ce5";
     reply.toolCalls = { { "call_1", "weather", R"({"b":1.50,"a":[null,"x"]})" } };
     reply.end = app::ReplyEnd::Length;
     reply.statistics
@@ -83,6 +84,7 @@ inline void compareMessages(const app::MessageRecord &actual, const app::Message
     QCOMPARE(actual.text, expected.text);
     QCOMPARE(actual.thinking, expected.thinking);
     QCOMPARE(actual.tokens, expected.tokens);
+    QCOMPARE(actual.vocabulary, expected.vocabulary);
     QCOMPARE(actual.toolCalls.size(), expected.toolCalls.size());
     for (std::size_t i = 0; i < actual.toolCalls.size(); ++i) {
         QCOMPARE(actual.toolCalls[i].id, expected.toolCalls[i].id);

@@ -3,6 +3,7 @@
 // Conversations out to JSON and in again: nothing is lost, bad files end in a clear message.
 #include "app/store/conversation_exchange.h"
 #include "app/store/conversation_json.h"
+#include "app/store/conversation_markdown.h"
 #include "app/store/conversation_store.h"
 #include "tests/app/store/store_fixture.h"
 
@@ -60,6 +61,9 @@ private Q_SLOTS:
     void init();
     void losesNothing();
     void exportsOneConversation();
+    void exportsMarkdownForPeople();
+    void closesAFenceThatAnAnswerLeftOpen_data();
+    void closesAFenceThatAnAnswerLeftOpen();
     void knowsWhatIsAlreadyHere();
     void addsACopyWhenIdsAreTaken();
     void bringsBackWhatWasDeleted();
@@ -149,6 +153,60 @@ void ConversationExchangeTest::exportsOneConversation()
         = valueOf(waitFor(m_here->exchange.exportTo(path(u"one.json"_s), m_trip.summary.id)));
     QCOMPARE(written.conversations, 1);
     QVERIFY(!bytesOf(u"one.json"_s).contains("Or so."));
+}
+
+void ConversationExchangeTest::exportsMarkdownForPeople()
+{
+    const ExchangeResult written
+        = valueOf(waitFor(m_here->exchange.exportTo(path(u"maps.md"_s), m_maps.summary.id)));
+    QCOMPARE(written.conversations, 1);
+    const QString text = QString::fromUtf8(bytesOf(u"maps.md"_s));
+    QVERIFY2(text.startsWith(u"# Maps\n\n**You** · "_s), qPrintable(text));
+    // The branch on show, in order, each text as it is.
+    const qsizetype question = text.indexOf(u"\n\nHow?\n"_s);
+    const qsizetype answer = text.indexOf(u"\n\nOr so.\n"_s);
+    const qsizetype result = text.indexOf(u"\n\n21 degrees\n"_s);
+    QVERIFY2(0 < question && question < answer && answer < result, qPrintable(text));
+    QVERIFY(!text.contains(u"東京"_s)); // of the other branch
+    QVERIFY(!text.contains(u"Let me think."_s));
+
+    QCOMPARE(valueOf(waitFor(m_here->exchange.exportTo(path(u"all.MD"_s), {}))).conversations, 2);
+    const QString all = QString::fromUtf8(bytesOf(u"all.MD"_s));
+    QCOMPARE(all.count(u"\n---\n\n# "_s), 1);
+    QVERIFY(all.contains(u"# Trip\n"_s) && all.contains(u"# Maps\n"_s));
+}
+
+void ConversationExchangeTest::closesAFenceThatAnAnswerLeftOpen_data()
+{
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("closing"); // what comes after it
+    QTest::newRow("none") << u"plain"_s << u""_s;
+    QTest::newRow("closed") << u"```py\nx\n```"_s << u""_s;
+    QTest::newRow("open") << u"a\n```py\nx = 1"_s << u"\n```"_s;
+    QTest::newRow("longer") << u"````\n```\nx"_s << u"\n````"_s;
+    QTest::newRow("tildes") << u"~~~\n```\nx"_s << u"\n~~~"_s;
+    QTest::newRow("second") << u"```\na\n```\n```\nb"_s << u"\n```"_s;
+    QTest::newRow("code in a line") << u"```not a fence```\nx"_s << u""_s;
+    QTest::newRow("indented code") << u"    ```\n    x"_s << u""_s;
+    QTest::newRow("fence with a word does not close") << u"```\n```py\nx"_s << u"\n```"_s;
+}
+
+void ConversationExchangeTest::closesAFenceThatAnAnswerLeftOpen()
+{
+    QFETCH(const QString, text);
+    QFETCH(const QString, closing);
+    StoredConversation conversation;
+    conversation.record = newConversation(u"A *title* with # and [signs]"_s);
+    MessageRecord reply = newMessage(conversation.record, {},
+                                     " \n\n" + text.toStdString() + "\n \n", Role::Assistant);
+    reply.model = u"Glimmer"_s;
+    conversation.messages = { reply, newMessage(conversation.record, reply.id, "and then") };
+    const QString document = app::conversationMarkdown(conversation);
+    QVERIFY2(document.startsWith(u"# A \\*title\\* with \\# and \\[signs\\]\n\n**Glimmer** · "_s),
+             qPrintable(document));
+    QVERIFY2(document.contains(u"\n\n"_s + text + closing + u"\n\n**You** · "_s),
+             qPrintable(document));
+    QVERIFY(document.endsWith(u"\n\nand then\n"_s));
 }
 
 void ConversationExchangeTest::knowsWhatIsAlreadyHere()

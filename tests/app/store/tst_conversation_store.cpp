@@ -105,9 +105,10 @@ void ConversationStoreTest::givesBackEverythingOfAMessage()
     conversation.settings = { { u"thinkingEffort"_s, 2 } };
     m_store->addConversation(conversation);
     const MessageRecord question = say(conversation, {}, "How?\nWhy?");
-    m_store->setTokens(question.id, { 7, 8 });
+    m_store->setTokens(question.id, { 7, 8 }, "00d1ce5");
     MessageRecord expected = question;
     expected.tokens = { 7, 8 };
+    expected.vocabulary = "00d1ce5";
     const MessageRecord reply = fullReply(conversation, question.id);
     valueOf(waitFor(m_store->addMessage(reply)));
     reopen();
@@ -188,6 +189,11 @@ void ConversationStoreTest::keepsAlternativesAsSiblings()
     QCOMPARE(other.messages.size(), 2U);
     QCOMPARE(other.messages[1].text, "So.");
     QCOMPARE(other.record.currentMessage, first.id);
+    const std::map<RecordId, std::vector<RecordId>> both { { first.id, { first.id, second.id } } };
+    QCOMPARE(other.alternatives, both);
+    valueOf(waitFor(m_store->showBranch(conversation.summary.id, first.id)));
+    reopen();
+    QCOMPARE(load(conversation.summary.id).messages[1].id, first.id);
 }
 
 void ConversationStoreTest::findsTheBranchOfAMessage()
