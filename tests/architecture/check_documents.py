@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that what the documents put in backticks exists: paths in the tree, and types, functions and constants in the sources.
+"""Checks that what the documents put in backticks exists: paths in the tree, types, functions and constants in the sources, and
+cases of a suite ("suite: case").
 
 Run by CTest ("architecture: documents"); tst_checks.py shows that it finds what it must find. Decisions are history: not checked.
 """
@@ -19,15 +20,21 @@ PATH = re.compile(r"^[\w.-]+(/[\w.-]+)+/?$")
 NAME = re.compile(r"^(?:\w+::)*(?:[A-Z]\w*[a-z]\w*|k[A-Z]\w+|[a-z]+[A-Z]\w*)(?:::\w+)*(?:\(\))?$")
 
 
+CASE = re.compile(r"^(tst_\w+): (\w+)$")
+
+
 def documents(root: pathlib.Path) -> list[str]:
     return [path for path in files(root) if path == "README.md" or re.match(r"docs/[^/]+\.md$", path)]
 
 
 def faults(root: pathlib.Path) -> tuple[list[str], int]:
     identifiers: set[str] = set()
+    suites: dict[str, set[str]] = {}
     for path in source_files(root, SOURCES):
-        identifiers.update(re.findall(r"\w+", (root / path).read_text(encoding="utf-8")))
+        words = set(re.findall(r"\w+", (root / path).read_text(encoding="utf-8")))
+        identifiers.update(words)
         identifiers.add(pathlib.Path(path).stem)
+        suites.setdefault(pathlib.Path(path).stem, set()).update(words)
     found = []
     checked = 0
     for document in documents(root):
@@ -38,6 +45,8 @@ def faults(root: pathlib.Path) -> tuple[list[str], int]:
                     exists = quoted.startswith(("build/", "dist/", "..")) or (root / quoted).exists() or quoted.startswith("~")
                 elif NAME.match(quoted):
                     exists = all(part in identifiers for part in re.findall(r"\w+", quoted) if part != "kernels")
+                elif case := CASE.match(quoted):
+                    exists = case[2] in suites.get(case[1], ())
                 else:
                     continue
                 checked += 1

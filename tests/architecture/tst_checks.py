@@ -128,6 +128,12 @@ class Documents(PlantedTree):
         self.plant("docs/decisions/1.md", "`GoneLongAgo`\n", licence="")
         self.assertEqual(len(check_documents.faults(self.root)[0]), 4)
 
+    def test_finds_cases_that_no_suite_has(self):
+        self.plant("tests/app/tst_a.cpp", "void keepsIt();\n")
+        self.plant("docs/a.md", "`tst_a: keepsIt`, `tst_a: losesIt`, `tst_b: keepsIt`\n", licence="")
+        found, checked = check_documents.faults(self.root)
+        self.assertEqual((len(found), checked), (2, 3))
+
 
 if __name__ == "__main__":
     unittest.main()
