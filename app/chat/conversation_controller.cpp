@@ -57,12 +57,12 @@ ConversationController::ConversationController(EngineController &engine, Convers
 }
 
 ConversationController::ConversationController(EngineController &engine, ConversationStore &store,
-                                               ThinkingEffort effort,
-                                               const ConversationSummary &stored, QObject *parent)
+                                               ThinkingEffort effort, ConversationSummary stored,
+                                               QObject *parent)
     : QObject(parent)
     , m_engine(engine)
     , m_store(store)
-    , m_summary(stored)
+    , m_summary(std::move(stored))
     , m_isStored(true)
     , m_blocks(this)
     , m_effort(effort)

@@ -56,7 +56,7 @@ public:
                            ThinkingEffort effort, QObject *parent = nullptr);
     // A stored one; load() brings its messages.
     ConversationController(EngineController &engine, ConversationStore &store,
-                           ThinkingEffort effort, const ConversationSummary &stored,
+                           ThinkingEffort effort, ConversationSummary stored,
                            QObject *parent = nullptr);
     ~ConversationController() override;
 
