@@ -123,7 +123,7 @@ Result<void> TextModel::readWeights(const Checkpoint &checkpoint,
         return std::unexpected(*weights.error());
     m_parameterCount = weights.parameterCount();
     if (storage == Exl3Storage::Kept)
-        m_workspace.reserveExl3(m_shape, weights.keptMatrices(), weights.keptExperts());
+        m_workspace.reserveExl3(m_shape, weights.keptMatrices(), weights.keptExperts(), m_stream);
     return {};
 }
 

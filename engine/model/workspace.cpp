@@ -58,16 +58,19 @@ Workspace::Workspace(const ModelShape &shape, std::int64_t rows)
 }
 
 void Workspace::reserveExl3(const ModelShape &shape, std::span<const kernels::Exl3Matrix> matrices,
-                            std::span<const kernels::Exl3MoeShape> experts)
+                            std::span<const kernels::Exl3MoeShape> experts,
+                            const kernels::Stream &stream)
 {
     const std::int64_t decodeRows = std::min<std::int64_t>(maxRows, kernels::kMaxDecodeStepRows);
     std::size_t bytes = 0;
     for (const kernels::Exl3Matrix &m : matrices)
-        bytes = std::max({ bytes, kernels::exl3LinearScratchBytes(m, maxRows, RowClass::Prefill),
-                           kernels::exl3LinearScratchBytes(m, decodeRows, RowClass::Decode) });
+        bytes = std::max(
+            { bytes, kernels::exl3LinearScratchBytes(m, maxRows, RowClass::Prefill, stream),
+              kernels::exl3LinearScratchBytes(m, decodeRows, RowClass::Decode, stream) });
     for (const kernels::Exl3MoeShape &moe : experts)
-        bytes = std::max({ bytes, kernels::exl3ExpertsScratchBytes(moe, maxRows, RowClass::Prefill),
-                           kernels::exl3ExpertsScratchBytes(moe, decodeRows, RowClass::Decode) });
+        bytes = std::max(
+            { bytes, kernels::exl3ExpertsScratchBytes(moe, maxRows, RowClass::Prefill, stream),
+              kernels::exl3ExpertsScratchBytes(moe, decodeRows, RowClass::Decode, stream) });
     exl3.scratch.resize(bytes);
     exl3.output.resize(static_cast<std::size_t>(maxRows * shape.kda.heads * shape.kda.headDim));
 }

@@ -95,7 +95,7 @@ struct Workspace
 
     // Makes room for launches with these matrices, which stay EXL3.
     void reserveExl3(const ModelShape &shape, std::span<const kernels::Exl3Matrix> matrices,
-                     std::span<const kernels::Exl3MoeShape> experts);
+                     std::span<const kernels::Exl3MoeShape> experts, const kernels::Stream &stream);
 
     LinearObserver linearObserver; // empty but while calibrating
 

@@ -3,7 +3,6 @@
 
 #include "kernels/exl3/exl3_backends.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -60,14 +59,15 @@ void launchExl3Rotate(std::span<std::uint16_t> rotated, std::span<const float> x
         cuda::exl3Rotate(rotated, x, m, rows, stream.cuda());
 }
 
-std::size_t exl3LinearScratchBytes(const Exl3Matrix &m, std::int64_t rows, RowClass rowClass)
+std::size_t exl3LinearScratchBytes(const Exl3Matrix &m, std::int64_t rows, RowClass rowClass,
+                                   const Stream &stream)
 {
     requireMatrix(m);
     requireRows(rows, rowClass);
-    const std::size_t device = rowClass == RowClass::Decode
-        ? cuda::exl3DecodeLinearScratchBytes(m, rows)
-        : cuda::exl3PrefillLinearScratchBytes(m, rows);
-    return std::max(reference::exl3LinearScratchBytes(m, rows), device);
+    if (stream.backend() == Backend::Cpu)
+        return reference::exl3LinearScratchBytes(m, rows);
+    return rowClass == RowClass::Decode ? cuda::exl3DecodeLinearScratchBytes(m, rows)
+                                        : cuda::exl3PrefillLinearScratchBytes(m, rows);
 }
 
 void launchExl3Linear(std::span<float> y, std::span<const float> x, const Exl3Matrix &m,
@@ -86,13 +86,14 @@ void launchExl3Linear(std::span<float> y, std::span<const float> x, const Exl3Ma
         cuda::exl3PrefillLinear(y, x, m, rows, scratch, stream.cuda());
 }
 
-std::size_t exl3ExpertsScratchBytes(const Exl3MoeShape &shape, std::int64_t rows, RowClass rowClass)
+std::size_t exl3ExpertsScratchBytes(const Exl3MoeShape &shape, std::int64_t rows, RowClass rowClass,
+                                    const Stream &stream)
 {
     requireRows(rows, rowClass);
-    const std::size_t device = rowClass == RowClass::Decode
-        ? cuda::exl3DecodeExpertsScratchBytes(shape, rows)
-        : cuda::exl3PrefillExpertsScratchBytes(shape, rows);
-    return std::max(reference::exl3ExpertsScratchBytes(shape, rows), device);
+    if (stream.backend() == Backend::Cpu)
+        return reference::exl3ExpertsScratchBytes(shape, rows);
+    return rowClass == RowClass::Decode ? cuda::exl3DecodeExpertsScratchBytes(shape, rows)
+                                        : cuda::exl3PrefillExpertsScratchBytes(shape, rows);
 }
 
 void launchExl3Experts(std::span<float> y, std::span<const float> x,

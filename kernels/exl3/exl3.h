@@ -60,8 +60,9 @@ struct Exl3Scratch
     std::span<std::byte> bytes;
 };
 
-// Bytes that launchExl3Linear needs at most for `rows` rows of this matrix.
-std::size_t exl3LinearScratchBytes(const Exl3Matrix &m, std::int64_t rows, RowClass rowClass);
+// Bytes that launchExl3Linear needs at most on this stream for `rows` rows of this matrix.
+std::size_t exl3LinearScratchBytes(const Exl3Matrix &m, std::int64_t rows, RowClass rowClass,
+                                   const Stream &stream);
 
 // y[t] = x[t] W + bias, float32.  y [rows, out], x [rows, in]. Decode: rows <= kMaxDecodeStepRows.
 // In each class a row's result depends on that row alone, bit for bit, at every row count.
@@ -90,8 +91,8 @@ struct Exl3MoeShape
     Exl3Codebook codebook = Exl3Codebook::Mul1;
 };
 
-std::size_t exl3ExpertsScratchBytes(const Exl3MoeShape &shape, std::int64_t rows,
-                                    RowClass rowClass);
+std::size_t exl3ExpertsScratchBytes(const Exl3MoeShape &shape, std::int64_t rows, RowClass rowClass,
+                                    const Stream &stream);
 
 // y[t] = sum over the chosen experts, in their order in `experts`, of
 // weight * down( silu(min(gate x, limit)) * clamp(up x, -limit, limit) ).

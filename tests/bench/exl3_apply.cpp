@@ -131,7 +131,7 @@ Result runLinear(const Case &input, RowClass rowClass, std::size_t workingSet, S
     copies.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
         copies.push_back(toDevice(input.entry("trellis").bytes, stream.cuda()));
-    const DeviceMemory scratch(exl3LinearScratchBytes(m, rows, rowClass));
+    const DeviceMemory scratch(exl3LinearScratchBytes(m, rows, rowClass, stream));
     const DeviceMemory y(static_cast<std::size_t>(rows * m.out) * sizeof(float));
     const double time = medianMicroseconds(stream.cuda(), static_cast<int>(count), [&](int i) {
         Exl3Matrix copy = m;
@@ -166,7 +166,7 @@ Result runExperts(const Case &input, RowClass rowClass, Stream &stream)
                                .upRate = up.first.rate,
                                .downRate = down.first.rate,
                                .codebook = Exl3Codebook::Mul1 };
-    const DeviceMemory scratch(exl3ExpertsScratchBytes(shape, rows, rowClass));
+    const DeviceMemory scratch(exl3ExpertsScratchBytes(shape, rows, rowClass, stream));
     const DeviceMemory y(static_cast<std::size_t>(rows * shape.hidden) * sizeof(float));
     const double time = medianMicroseconds(stream.cuda(), 4, [&](int) {
         launchExl3Experts(y.as<float>(), x.as<float>(), experts.as<std::int32_t>(),

@@ -90,7 +90,7 @@ public:
               std::max<std::size_t>(2, workingSet(rowClass) / exl3TrellisBytes(shape))))
         , m_trellises(exl3TrellisBytes(shape) * static_cast<std::size_t>(m_copies))
         , m_y(static_cast<std::size_t>(rows * shape.out) * sizeof(float))
-        , m_scratch(exl3LinearScratchBytes(shape, rows, rowClass))
+        , m_scratch(exl3LinearScratchBytes(shape, rows, rowClass, stream))
     {
         test::RandomValues random(1);
         const auto in = static_cast<std::size_t>(shape.in);
@@ -164,7 +164,7 @@ public:
         , m_turns(std::clamp(static_cast<int>(2 * kMoe.experts / distinct), 2, 36))
         , m_trellises(3 * kMatrixBytes * static_cast<std::size_t>(kMoe.experts))
         , m_y(static_cast<std::size_t>(rows * kMoe.hidden) * sizeof(float))
-        , m_scratch(exl3ExpertsScratchBytes(kMoe, rows, rowClass))
+        , m_scratch(exl3ExpertsScratchBytes(kMoe, rows, rowClass, stream))
     {
         test::RandomValues random(3);
         fillRandom(m_trellises, 4, stream.cuda());

@@ -2,6 +2,7 @@
 #include "tests/kernels/exl3_checks.h"
 
 #include "tests/kernels/exl3_expected.h"
+#include "tests/kernels/exl3_layer.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_values.h"
 
@@ -44,20 +45,6 @@ std::vector<std::uint16_t> rotated(const Exl3Host &host, const std::vector<float
     return output.read();
 }
 
-std::vector<float> linear(const Exl3Placed &m, std::span<const float> x, RowClass rowClass,
-                          Stream &stream)
-{
-    const auto rows = static_cast<std::int64_t>(x.size()) / m.matrix.in;
-    const Placed<float> input(std::vector<float>(x.begin(), x.end()), stream);
-    const Placed<float> output(static_cast<std::size_t>(rows * m.matrix.out), stream);
-    const Placed<std::byte> scratch(exl3LinearScratchBytes(m.matrix, rows, rowClass), stream);
-    launchExl3Linear(output.span(), input.span(), m.matrix, rows, rowClass, { scratch.span() },
-                     stream);
-    CHECK(output.isGuardIntact());
-    CHECK(scratch.isGuardIntact());
-    return output.read();
-}
-
 // Rows alone, in pairs of counts and in company: the same bits.
 template <typename Run>
 void checkRowsAlone(const std::vector<float> &together, std::size_t rows, std::size_t width,
@@ -70,64 +57,6 @@ void checkRowsAlone(const std::vector<float> &together, std::size_t rows, std::s
                              together.begin() + static_cast<std::ptrdiff_t>(first * width)));
         }
 }
-
-// Experts on a stream.
-class PlacedExperts
-{
-public:
-    PlacedExperts(std::vector<Exl3HostExpert> experts, std::size_t perToken, float limit,
-                  Stream &stream)
-        : m_hosts(std::move(experts))
-        , m_stream(stream)
-        , m_table(m_hosts.size(), stream)
-    {
-        std::vector<Exl3Expert> table;
-        m_placed.reserve(m_hosts.size() * 3);
-        for (const Exl3HostExpert &expert : m_hosts) {
-            for (const Exl3Host *part : { &expert.gate, &expert.up, &expert.down })
-                m_placed.emplace_back(*part, stream);
-            const Exl3Placed *parts = &m_placed[m_placed.size() - 3];
-            table.push_back({ parts[0].matrix, parts[1].matrix, parts[2].matrix });
-        }
-        m_table = Placed<Exl3Expert>(table, stream);
-        const Exl3HostExpert &first = m_hosts.front();
-        m_shape = { .hidden = first.gate.shape.in,
-                    .width = first.gate.shape.out,
-                    .experts = static_cast<std::int64_t>(m_hosts.size()),
-                    .expertsPerToken = static_cast<std::int64_t>(perToken),
-                    .swigluLimit = limit,
-                    .gateRate = first.gate.shape.rate,
-                    .upRate = first.up.shape.rate,
-                    .downRate = first.down.shape.rate,
-                    .codebook = first.gate.shape.codebook };
-    }
-
-    const std::vector<Exl3HostExpert> &hosts() const { return m_hosts; }
-
-    std::vector<float> run(std::span<const float> x, std::span<const std::int32_t> ids,
-                           std::span<const float> weights, RowClass rowClass) const
-    {
-        const std::int64_t rows = static_cast<std::int64_t>(ids.size()) / m_shape.expertsPerToken;
-        const Placed<float> input(std::vector<float>(x.begin(), x.end()), m_stream);
-        const Placed<std::int32_t> chosen(std::vector<std::int32_t>(ids.begin(), ids.end()),
-                                          m_stream);
-        const Placed<float> weight(std::vector<float>(weights.begin(), weights.end()), m_stream);
-        const Placed<float> output(x.size(), m_stream);
-        const Placed<std::byte> scratch(exl3ExpertsScratchBytes(m_shape, rows, rowClass), m_stream);
-        launchExl3Experts(output.span(), input.span(), chosen.span(), weight.span(), m_table.span(),
-                          m_shape, rows, rowClass, { scratch.span() }, m_stream);
-        CHECK(output.isGuardIntact());
-        CHECK(scratch.isGuardIntact());
-        return output.read();
-    }
-
-private:
-    std::vector<Exl3HostExpert> m_hosts;
-    Stream &m_stream;
-    std::vector<Exl3Placed> m_placed;
-    Placed<Exl3Expert> m_table;
-    Exl3MoeShape m_shape;
-};
 
 void checkLayerVectors(Stream &stream, RowClass rowClass)
 {
@@ -148,7 +77,7 @@ void checkLayerVectors(Stream &stream, RowClass rowClass)
             const std::vector<double> sums { static_cast<double>(in), 128, 1 };
             const double chain = chainTolerance(sums);
             const double roundings = kDeviations * halfRoundings(3);
-            const auto y = linear(Exl3Placed(host, stream), x, rowClass, stream);
+            const auto y = runExl3Linear(Exl3Placed(host, stream), x, rowClass, stream);
             CHECK(relativeDifference(y, expected) <= chain + roundings);
 
             // With the rounded product as input and unit scales both multiply the same numbers.
@@ -156,7 +85,7 @@ void checkLayerVectors(Stream &stream, RowClass rowClass)
                 x[i] = widened(halfBits(x[i] * widened(host.suh[i % in])));
             std::ranges::fill(host.suh, halfBits(1));
             CHECK(vectors.holds(name + ".xh", rotated(host, x, stream)));
-            const auto same = linear(Exl3Placed(host, stream), x, rowClass, stream);
+            const auto same = runExl3Linear(Exl3Placed(host, stream), x, rowClass, stream);
             CHECK(relativeDifference(same, expected) <= chain);
         }
 }
@@ -229,7 +158,7 @@ void checkExl3Linear(Stream &stream, RowClass rowClass)
             const Exl3Placed placed(host, stream);
             const auto in = static_cast<std::size_t>(size.in);
             const auto x = random.uniforms(size.rows * in, -3, 3);
-            const auto y = linear(placed, x, rowClass, stream);
+            const auto y = runExl3Linear(placed, x, rowClass, stream);
             const std::vector<double> sums { static_cast<double>(in), 128, 2 };
             const double truncation = stream.backend() == Backend::Cuda
                 ? truncationTolerance(static_cast<double>(in))
@@ -238,8 +167,9 @@ void checkExl3Linear(Stream &stream, RowClass rowClass)
                   <= chainTolerance(sums) + truncation);
             checkRowsAlone(y, size.rows, static_cast<std::size_t>(size.out),
                            [&](std::size_t first, std::size_t count) {
-                               return linear(placed, std::span(x).subspan(first * in, count * in),
-                                             rowClass, stream);
+                               return runExl3Linear(placed,
+                                                    std::span(x).subspan(first * in, count * in),
+                                                    rowClass, stream);
                            });
         }
 }
@@ -270,7 +200,7 @@ void checkMoeVectors(Stream &stream, RowClass rowClass)
         float limit = vectors.values(prefix + ".act_limit").front();
         if (limit <= 0)
             limit = 1e30F; // none
-        const PlacedExperts placed(std::move(experts), 2, limit, stream);
+        const Exl3ExpertLayer placed(std::move(experts), 6, 2, limit, rowClass, stream);
         const auto model
             = exl3ExpertsExpected(placed.hosts(), x, ids, weights, 2, static_cast<double>(limit));
         // The reference clamps silu(gate), our contract the gate: with no gate above the limit
@@ -286,7 +216,7 @@ void checkMoeVectors(Stream &stream, RowClass rowClass)
             = std::hypot(halfRoundings(6) * std::sqrt(amplified), halfRoundings(6));
         const auto golden = vectors.values(prefix + ".y");
         const std::vector<double> expected(golden.begin(), golden.end());
-        const auto y = placed.run(x, ids, weights, rowClass);
+        const auto y = placed.run(x, ids, weights);
         CHECK(relativeDifference(y, expected) <= kDeviations * deviation);
     }
     CHECK(cases >= 2);
@@ -340,12 +270,13 @@ void checkExl3Experts(Stream &stream, RowClass rowClass)
             experts.push_back({ randomExl3(e * 3, c.hidden, c.width, c.gateRate, c.codebook),
                                 randomExl3(e * 3 + 1, c.hidden, c.width, c.upRate, c.codebook),
                                 randomExl3(e * 3 + 2, c.width, c.hidden, c.downRate, c.codebook) });
-        const PlacedExperts placed(std::move(experts), kPerToken, kLimit, stream);
+        const Exl3ExpertLayer placed(std::move(experts), kExperts, kPerToken, kLimit, rowClass,
+                                     stream);
         const auto hidden = static_cast<std::size_t>(c.hidden);
         const auto x = random.uniforms(rows * hidden, -2, 2);
         const auto ids = chosenExperts(rows, kPerToken, kExperts, c.same, random);
         const auto weights = random.uniforms(rows * kPerToken, 0.1F, 2);
-        const auto y = placed.run(x, ids, weights, rowClass);
+        const auto y = placed.run(x, ids, weights);
         const auto model = exl3ExpertsExpected(placed.hosts(), x, ids, weights, kPerToken,
                                                static_cast<double>(kLimit));
 
@@ -366,8 +297,7 @@ void checkExl3Experts(Stream &stream, RowClass rowClass)
         checkRowsAlone(y, rows, hidden, [&](std::size_t first, std::size_t count) {
             return placed.run(std::span(x).subspan(first * hidden, count * hidden),
                               std::span(ids).subspan(first * kPerToken, count * kPerToken),
-                              std::span(weights).subspan(first * kPerToken, count * kPerToken),
-                              rowClass);
+                              std::span(weights).subspan(first * kPerToken, count * kPerToken));
         });
     }
 }

@@ -6,6 +6,7 @@
 #include "kernels/common/row_class.h"
 #include "tests/kernels/exl3_checks.h"
 #include "tests/kernels/exl3_expected.h"
+#include "tests/kernels/exl3_layer.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_values.h"
 
@@ -26,16 +27,7 @@ constexpr std::size_t kMaxRows = kMaxDecodeStepRows;
 
 std::vector<float> linear(const Exl3Placed &m, std::span<const float> x, Stream &stream)
 {
-    const auto rows = static_cast<std::int64_t>(x.size()) / m.matrix.in;
-    const Placed<float> input(std::vector<float>(x.begin(), x.end()), stream);
-    const Placed<float> output(static_cast<std::size_t>(rows * m.matrix.out), stream);
-    const Placed<std::byte> scratch(exl3LinearScratchBytes(m.matrix, rows, RowClass::Decode),
-                                    stream);
-    launchExl3Linear(output.span(), input.span(), m.matrix, rows, RowClass::Decode,
-                     { scratch.span() }, stream);
-    CHECK(output.isGuardIntact());
-    CHECK(scratch.isGuardIntact());
-    return output.read();
+    return runExl3Linear(m, x, RowClass::Decode, stream);
 }
 
 bool isPrefix(const std::vector<float> &part, const std::vector<float> &whole)
@@ -43,85 +35,18 @@ bool isPrefix(const std::vector<float> &part, const std::vector<float> &whole)
     return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
 }
 
-// A layer of experts on a stream, its experts drawn from a few matrices.
-class Experts
+// Its experts are drawn from five.
+Exl3ExpertLayer layerOf(std::int32_t hidden, std::int32_t width, std::array<int, 3> rates,
+                        std::size_t experts, std::size_t perToken, Stream &stream)
 {
-public:
-    Experts(std::int32_t hidden, std::int32_t width, std::array<int, 3> rates, std::int64_t count,
-            std::int64_t perToken, Stream &stream)
-        : m_stream(stream)
-        , m_table(0, stream)
-    {
-        constexpr std::uint64_t kMatrices = 5;
-        for (std::uint64_t i = 0; i < kMatrices; ++i) {
-            m_hosts.push_back(
-                { randomExl3(3 * i, hidden, width, rates[0], Exl3Codebook::Mul1),
-                  randomExl3(3 * i + 1, hidden, width, rates[1], Exl3Codebook::Mul1),
-                  randomExl3(3 * i + 2, width, hidden, rates[2], Exl3Codebook::Mul1) });
-            m_placed.emplace_back(m_hosts.back().gate, stream);
-            m_placed.emplace_back(m_hosts.back().up, stream);
-            m_placed.emplace_back(m_hosts.back().down, stream);
-        }
-        std::vector<Exl3Expert> table;
-        for (std::size_t e = 0; e < static_cast<std::size_t>(count); ++e) {
-            const Exl3Placed *parts = &m_placed[e % kMatrices * 3];
-            table.push_back({ parts[0].matrix, parts[1].matrix, parts[2].matrix });
-            m_byId.push_back(m_hosts[e % kMatrices]);
-        }
-        m_table = Placed<Exl3Expert>(table, stream);
-        m_shape = { .hidden = hidden,
-                    .width = width,
-                    .experts = count,
-                    .expertsPerToken = perToken,
-                    .swigluLimit = kLimit,
-                    .gateRate = static_cast<std::uint8_t>(rates[0]),
-                    .upRate = static_cast<std::uint8_t>(rates[1]),
-                    .downRate = static_cast<std::uint8_t>(rates[2]),
-                    .codebook = Exl3Codebook::Mul1 };
-    }
-
-    std::vector<float> run(std::span<const float> x, std::span<const std::int32_t> ids,
-                           std::span<const float> weights) const
-    {
-        const std::int64_t rows = static_cast<std::int64_t>(ids.size()) / m_shape.expertsPerToken;
-        const Placed<float> input(std::vector<float>(x.begin(), x.end()), m_stream);
-        const Placed<std::int32_t> chosen(std::vector<std::int32_t>(ids.begin(), ids.end()),
-                                          m_stream);
-        const Placed<float> weight(std::vector<float>(weights.begin(), weights.end()), m_stream);
-        const Placed<float> output(x.size(), m_stream);
-        const Placed<std::byte> scratch(exl3ExpertsScratchBytes(m_shape, rows, RowClass::Decode),
-                                        m_stream);
-        launchExl3Experts(output.span(), input.span(), chosen.span(), weight.span(), m_table.span(),
-                          m_shape, rows, RowClass::Decode, { scratch.span() }, m_stream);
-        CHECK(output.isGuardIntact());
-        CHECK(scratch.isGuardIntact());
-        return output.read();
-    }
-
-    // Within the bound that exl3_checks.cpp derives for the largest difference.
-    void checkAgainstModel(const std::vector<float> &y, std::span<const float> x,
-                           std::span<const std::int32_t> ids, std::span<const float> weights) const
-    {
-        const auto perToken = static_cast<std::size_t>(m_shape.expertsPerToken);
-        const auto model
-            = exl3ExpertsExpected(m_byId, x, ids, weights, perToken, static_cast<double>(kLimit));
-        const std::vector<double> upward { static_cast<double>(m_shape.hidden), 128, 16, 128 };
-        const std::vector<double> downward { static_cast<double>(m_shape.width), 128,
-                                             static_cast<double>(perToken) };
-        const double before = chainTolerance(upward) * (1 + model.gateAmplification);
-        CHECK(relativeDifference(y, model.y)
-              <= std::hypot(8 * halfRoundings(2), before, chainTolerance(downward)));
-    }
-
-private:
-    static constexpr float kLimit = 1.5F;
-
-    Stream &m_stream;
-    std::vector<Exl3HostExpert> m_hosts, m_byId;
-    std::vector<Exl3Placed> m_placed;
-    Placed<Exl3Expert> m_table;
-    Exl3MoeShape m_shape;
-};
+    constexpr float kLimit = 1.5F; // low, so that it matters
+    return { randomExl3Experts(5, hidden, width, rates),
+             experts,
+             perToken,
+             kLimit,
+             RowClass::Decode,
+             stream };
+}
 
 } // namespace
 
@@ -203,7 +128,7 @@ TEST_CASE("decode experts: runs of every length, the same bits in any company")
     for (const std::array<int, 3> &rates : { std::array { 2, 2, 2 }, std::array { 3, 3, 3 },
                                              std::array { 4, 4, 4 }, std::array { 2, 6, 5 } }) {
         CAPTURE(rates[1]);
-        const Experts experts(256, 128, rates, 80, 1, *gpu);
+        const Exl3ExpertLayer experts = layerOf(256, 128, rates, 80, 1, *gpu);
         const auto x = random.uniforms(kMaxRows * 256, -2, 2);
         const auto weights = random.uniforms(kMaxRows, 0.1F, 2);
         const std::vector<std::int32_t> same(kMaxRows, 37);
@@ -241,7 +166,8 @@ TEST_CASE("decode experts: every choice distinct, and all rows choosing alike")
         return;
     constexpr std::size_t kPerToken = 8;
     RandomValues random(16);
-    const Experts experts(384, 128, { 2, 2, 2 }, kMaxRows * kPerToken, kPerToken, *gpu);
+    const Exl3ExpertLayer experts
+        = layerOf(384, 128, { 2, 2, 2 }, kMaxRows * kPerToken, kPerToken, *gpu);
     const auto x = random.uniforms(kMaxRows * 384, -2, 2);
     const auto weights = random.uniforms(kMaxRows * kPerToken, 0.1F, 2);
     std::vector<std::int32_t> distinct(kMaxRows * kPerToken);
@@ -273,8 +199,8 @@ TEST_CASE("recorded decode launches give the same bits at every replay")
     const auto x = random.uniforms(std::size_t { 3 } * 1024, -3, 3);
     const std::vector<float> expected = linear(placed, x, *gpu);
     const Placed<float> input(x, *gpu);
-    const Placed<std::byte> scratch(exl3LinearScratchBytes(placed.matrix, 3, RowClass::Decode),
-                                    *gpu);
+    const Placed<std::byte> scratch(
+        exl3LinearScratchBytes(placed.matrix, 3, RowClass::Decode, *gpu), *gpu);
     std::vector<Placed<float>> outputs;
     outputs.reserve(3);
     for (int i = 0; i < 3; ++i)

@@ -7,6 +7,7 @@
 #include "kernels/common/device.h"
 #include "tests/kernels/exl3_checks.h"
 #include "tests/kernels/exl3_expected.h"
+#include "tests/kernels/exl3_layer.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_values.h"
 #include "tests/support/test_paths.h"
@@ -30,16 +31,7 @@ constexpr double kDeviations = 8; // as chainTolerance
 
 std::vector<float> linear(const Exl3Placed &m, std::span<const float> x, Stream &stream)
 {
-    const auto rows = static_cast<std::int64_t>(x.size()) / m.matrix.in;
-    const Placed<float> input(std::vector<float>(x.begin(), x.end()), stream);
-    const Placed<float> output(static_cast<std::size_t>(rows * m.matrix.out), stream);
-    const Placed<std::byte> scratch(exl3LinearScratchBytes(m.matrix, rows, RowClass::Prefill),
-                                    stream);
-    launchExl3Linear(output.span(), input.span(), m.matrix, rows, RowClass::Prefill,
-                     { scratch.span() }, stream);
-    CHECK(output.isGuardIntact());
-    CHECK(scratch.isGuardIntact());
-    return output.read();
+    return runExl3Linear(m, x, RowClass::Prefill, stream);
 }
 
 // Whether `part` are the rows of `whole` from `first` on, bit for bit.
@@ -51,130 +43,31 @@ bool isPart(const std::vector<float> &part, const std::vector<float> &whole, std
                       whole.begin() + static_cast<std::ptrdiff_t>(first * width));
 }
 
-// A layer of experts on a stream, its experts drawn from a few matrices.
-class Layer
+// Its experts are drawn from three.
+Exl3ExpertLayer layerOf(std::int32_t hidden, std::int32_t width, std::array<int, 3> rates,
+                        std::size_t experts, std::size_t perToken, Stream &stream)
 {
-public:
-    Layer(std::int32_t hidden, std::int32_t width, std::array<int, 3> rates, std::int64_t experts,
-          std::int64_t perToken, Stream &stream)
-        : m_stream(stream)
-        , m_table(0, stream)
-    {
-        constexpr std::uint64_t kMatrices = 3;
-        for (std::uint64_t i = 0; i < kMatrices; ++i) {
-            m_hosts.push_back(
-                { randomExl3(3 * i, hidden, width, rates[0], Exl3Codebook::Mul1),
-                  randomExl3(3 * i + 1, hidden, width, rates[1], Exl3Codebook::Mul1),
-                  randomExl3(3 * i + 2, width, hidden, rates[2], Exl3Codebook::Mul1) });
-            m_placed.emplace_back(m_hosts.back().gate, stream);
-            m_placed.emplace_back(m_hosts.back().up, stream);
-            m_placed.emplace_back(m_hosts.back().down, stream);
-        }
-        std::vector<Exl3Expert> table;
-        for (std::size_t e = 0; e < static_cast<std::size_t>(experts); ++e) {
-            const Exl3Placed *parts = &m_placed[e % kMatrices * 3];
-            table.push_back({ parts[0].matrix, parts[1].matrix, parts[2].matrix });
-        }
-        m_table = Placed<Exl3Expert>(table, stream);
-        m_shape = { .hidden = hidden,
-                    .width = width,
-                    .experts = experts,
-                    .expertsPerToken = perToken,
-                    .swigluLimit = kLimit,
-                    .gateRate = static_cast<std::uint8_t>(rates[0]),
-                    .upRate = static_cast<std::uint8_t>(rates[1]),
-                    .downRate = static_cast<std::uint8_t>(rates[2]),
-                    .codebook = Exl3Codebook::Mul1 };
-    }
+    constexpr float kLimit = 1.5F; // low, so that it matters
+    return { randomExl3Experts(3, hidden, width, rates),
+             experts,
+             perToken,
+             kLimit,
+             RowClass::Prefill,
+             stream };
+}
 
-    std::vector<float> run(std::span<const float> x, std::span<const std::int32_t> ids,
-                           std::span<const float> weights) const
-    {
-        const std::int64_t rows = static_cast<std::int64_t>(ids.size()) / m_shape.expertsPerToken;
-        const Placed<float> input(std::vector<float>(x.begin(), x.end()), m_stream);
-        const Placed<std::int32_t> chosen(std::vector<std::int32_t>(ids.begin(), ids.end()),
-                                          m_stream);
-        const Placed<float> weight(std::vector<float>(weights.begin(), weights.end()), m_stream);
-        const Placed<float> output(x.size(), m_stream);
-        const Placed<std::byte> scratch(exl3ExpertsScratchBytes(m_shape, rows, RowClass::Prefill),
-                                        m_stream);
-        launchExl3Experts(output.span(), input.span(), chosen.span(), weight.span(), m_table.span(),
-                          m_shape, rows, RowClass::Prefill, { scratch.span() }, m_stream);
-        CHECK(output.isGuardIntact());
-        CHECK(scratch.isGuardIntact());
-        return output.read();
-    }
-
-    // Rows `first`.. of a run: the same bits as alone.
-    bool isSameAlone(const std::vector<float> &y, std::span<const float> x,
-                     std::span<const std::int32_t> ids, std::span<const float> weights,
-                     std::size_t first, std::size_t count) const
-    {
-        const auto hidden = static_cast<std::size_t>(m_shape.hidden);
-        const auto perToken = static_cast<std::size_t>(m_shape.expertsPerToken);
-        return isPart(run(x.subspan(first * hidden, count * hidden),
-                          ids.subspan(first * perToken, count * perToken),
-                          weights.subspan(first * perToken, count * perToken)),
-                      y, first, hidden);
-    }
-
-    // Recorded with some choices, replayed with others: as launched with the others.
-    bool checkReplay(std::span<const float> x, const std::vector<std::int32_t> &recorded,
-                     const std::vector<std::int32_t> &replayed,
-                     std::span<const float> weights) const
-    {
-        const std::int64_t rows
-            = static_cast<std::int64_t>(recorded.size()) / m_shape.expertsPerToken;
-        const Placed<float> input(std::vector<float>(x.begin(), x.end()), m_stream);
-        const Placed<std::int32_t> chosen(recorded, m_stream);
-        const Placed<float> weight(std::vector<float>(weights.begin(), weights.end()), m_stream);
-        const Placed<float> output(x.size(), m_stream);
-        const Placed<std::byte> scratch(exl3ExpertsScratchBytes(m_shape, rows, RowClass::Prefill),
-                                        m_stream);
-        const DeviceGraph graph(m_stream.cuda(), [&] {
-            launchExl3Experts(output.span(), input.span(), chosen.span(), weight.span(),
-                              m_table.span(), m_shape, rows, RowClass::Prefill, { scratch.span() },
-                              m_stream);
-        });
-        graph.launch(m_stream.cuda());
-        synchronize(m_stream.cuda());
-        copyToDevice(chosen.span().data(), replayed.data(), chosen.span().size_bytes(),
-                     m_stream.cuda());
-        graph.launch(m_stream.cuda());
-        return output.read() == run(x, replayed, weights);
-    }
-
-    // Against double precision, within the bound that exl3_checks.cpp derives.
-    void checkAgainstModel(std::span<const float> y, std::span<const float> x,
-                           std::span<const std::int32_t> ids, std::span<const float> weights) const
-    {
-        std::vector<std::int32_t> matrices;
-        for (const std::int32_t id : ids)
-            matrices.push_back(id % static_cast<std::int32_t>(m_hosts.size()));
-        const auto perToken = static_cast<std::size_t>(m_shape.expertsPerToken);
-        const auto model = exl3ExpertsExpected(m_hosts, x, matrices, weights, perToken,
-                                               static_cast<double>(kLimit));
-        const std::vector<double> upward { static_cast<double>(m_shape.hidden), 128, 16, 128 };
-        const std::vector<double> downward { static_cast<double>(m_shape.width), 128,
-                                             static_cast<double>(perToken) };
-        const double before
-            = (chainTolerance(upward) + truncationTolerance(static_cast<double>(m_shape.hidden)))
-            * (1 + model.gateAmplification);
-        const double after
-            = chainTolerance(downward) + truncationTolerance(static_cast<double>(m_shape.width));
-        CHECK(relativeDifference(y, model.y)
-              <= std::hypot(kDeviations * halfRoundings(2), before, after));
-    }
-
-private:
-    static constexpr float kLimit = 1.5F;
-
-    Stream &m_stream;
-    std::vector<Exl3HostExpert> m_hosts;
-    std::vector<Exl3Placed> m_placed;
-    Placed<Exl3Expert> m_table;
-    Exl3MoeShape m_shape;
-};
+// Whether rows `first`.. of a run have the same bits alone.
+bool isSameAlone(const Exl3ExpertLayer &layer, const std::vector<float> &y,
+                 std::span<const float> x, std::span<const std::int32_t> ids,
+                 std::span<const float> weights, std::size_t first, std::size_t count)
+{
+    const auto hidden = static_cast<std::size_t>(layer.hosts().front().gate.shape.in);
+    const std::size_t perToken = ids.size() / (x.size() / hidden);
+    return isPart(layer.run(x.subspan(first * hidden, count * hidden),
+                            ids.subspan(first * perToken, count * perToken),
+                            weights.subspan(first * perToken, count * perToken)),
+                  y, first, hidden);
+}
 
 std::vector<std::int32_t> independentChoices(std::size_t rows, std::int32_t experts,
                                              std::size_t perToken, RandomValues &random)
@@ -313,7 +206,7 @@ TEST_CASE(
                                              std::array { 4, 5, 6 }, std::array { 1, 2, 8 } }) {
         CAPTURE(rates[1]);
         constexpr std::size_t kRows = 700;
-        const Layer layer(256, 384, rates, 288, 8, *gpu);
+        const Exl3ExpertLayer layer = layerOf(256, 384, rates, 288, 8, *gpu);
         const auto x = random.uniforms(kRows * 256, -2, 2);
         const auto ids = independentChoices(kRows, 288, 8, random);
         const auto weights = random.uniforms(kRows * 8, 0.1F, 2);
@@ -325,7 +218,7 @@ TEST_CASE(
             std::span(ids).first(kModelRows * 8), std::span(weights).first(kModelRows * 8));
         for (const auto &[first, count] : { std::array { 0UL, 1UL }, std::array { 699UL, 1UL },
                                             std::array { 3UL, 64UL }, std::array { 101UL, 333UL } })
-            CHECK(layer.isSameAlone(y, x, ids, weights, first, count));
+            CHECK(isSameAlone(layer, y, x, ids, weights, first, count));
     }
 }
 
@@ -335,7 +228,7 @@ TEST_CASE("prefill experts: all rows to one expert, one row to each, and none to
     if (gpu == nullptr)
         return;
     RandomValues random(28);
-    const Layer layer(128, 256, { 2, 2, 2 }, 300, 1, *gpu);
+    const Exl3ExpertLayer layer = layerOf(128, 256, { 2, 2, 2 }, 300, 1, *gpu);
     constexpr std::size_t kRows = 8192;
     const auto x = random.uniforms(kRows * 128, -2, 2);
     const auto weights = random.uniforms(kRows, 0.1F, 2);
@@ -344,7 +237,7 @@ TEST_CASE("prefill experts: all rows to one expert, one row to each, and none to
     layer.checkAgainstModel(std::span(one).last(100 * 128), std::span(x).last(100 * 128),
                             std::span(ids).last(100), std::span(weights).last(100));
     for (const std::size_t rows : { 1, 63, 64, 65, 127, 129, 1000 })
-        CHECK(layer.isSameAlone(one, x, ids, weights, kRows - rows, rows));
+        CHECK(isSameAlone(layer, one, x, ids, weights, kRows - rows, rows));
 
     std::iota(ids.begin(), ids.begin() + 300, 0);
     const auto each = layer.run(std::span(x).first(std::size_t { 300 } * 128),
@@ -357,7 +250,7 @@ TEST_CASE("prefill experts: all rows to one expert, one row to each, and none to
         ids[t] = static_cast<std::int32_t>(t % 7 == 0 ? 0 : 1 + t % 137);
     const std::vector<float> mixed = layer.run(x, ids, weights);
     for (const std::size_t first : { 0UL, 1000UL, 8000UL })
-        CHECK(layer.isSameAlone(mixed, x, ids, weights, first, 150));
+        CHECK(isSameAlone(layer, mixed, x, ids, weights, first, 150));
 }
 
 TEST_CASE("prefill experts that are cut into launches give every row")
@@ -369,7 +262,7 @@ TEST_CASE("prefill experts that are cut into launches give every row")
     {
         // The model's shape: at once 1.4 segments of gate and up a multiprocessor, 2.9 of down.
         constexpr std::size_t kRows = 400;
-        const Layer layer(4096, 2048, { 2, 2, 2 }, 400, 1, *gpu);
+        const Exl3ExpertLayer layer = layerOf(4096, 2048, { 2, 2, 2 }, 400, 1, *gpu);
         const auto x = random.uniforms(kRows * 4096, -2, 2);
         std::vector<std::int32_t> ids(kRows);
         std::iota(ids.begin(), ids.end(), 0);
@@ -379,17 +272,17 @@ TEST_CASE("prefill experts that are cut into launches give every row")
                                 std::span(x).last(std::size_t { 2 } * 4096), std::span(ids).last(2),
                                 std::span(weights).last(2));
         for (const std::size_t first : { 0UL, 190UL, 382UL })
-            CHECK(layer.isSameAlone(y, x, ids, weights, first, 4));
+            CHECK(isSameAlone(layer, y, x, ids, weights, first, 4));
     }
     // Many rows: gathered and summed in two launches.
     constexpr std::size_t kRows = 5700;
-    const Layer layer(4096, 128, { 2, 2, 2 }, 16, 8, *gpu);
+    const Exl3ExpertLayer layer = layerOf(4096, 128, { 2, 2, 2 }, 16, 8, *gpu);
     const auto x = random.uniforms(kRows * 4096, -2, 2);
     const auto ids = independentChoices(kRows, 16, 8, random);
     const auto weights = random.uniforms(kRows * 8, 0.1F, 2);
     const std::vector<float> y = layer.run(x, ids, weights);
     for (const std::size_t first : { 0UL, 5390UL, 5600UL })
-        CHECK(layer.isSameAlone(y, x, ids, weights, first, 100));
+        CHECK(isSameAlone(layer, y, x, ids, weights, first, 100));
 }
 
 TEST_CASE("recorded prefill launches give the same bits when they are replayed with other choices")
@@ -399,20 +292,21 @@ TEST_CASE("recorded prefill launches give the same bits when they are replayed w
         return;
     RandomValues random(30);
     constexpr std::size_t kRows = 200;
-    const Layer layer(256, 128, { 2, 2, 2 }, 24, 4, *gpu);
+    const Exl3ExpertLayer layer = layerOf(256, 128, { 2, 2, 2 }, 24, 4, *gpu);
     const Exl3Placed matrix(randomExl3(31, 256, 384, 2, Exl3Codebook::Mul1), *gpu);
     const auto x = random.uniforms(kRows * 256, -2, 2);
     const Placed<float> input(x, *gpu);
     const Placed<float> output(kRows * 384, *gpu);
-    const Placed<std::byte> scratch(exl3LinearScratchBytes(matrix.matrix, kRows, RowClass::Prefill),
-                                    *gpu);
+    const Placed<std::byte> scratch(
+        exl3LinearScratchBytes(matrix.matrix, kRows, RowClass::Prefill, *gpu), *gpu);
     const DeviceGraph graph(gpu->cuda(), [&] {
         launchExl3Linear(output.span(), input.span(), matrix.matrix, kRows, RowClass::Prefill,
                          { scratch.span() }, *gpu);
     });
     graph.launch(gpu->cuda());
     CHECK(output.read() == linear(matrix, x, *gpu));
-    CHECK(layer.checkReplay(x, independentChoices(kRows, 24, 4, random),
-                            independentChoices(kRows, 24, 4, random),
-                            random.uniforms(kRows * 4, 0.1F, 2)));
+    const auto recorded = independentChoices(kRows, 24, 4, random);
+    const auto replayed = independentChoices(kRows, 24, 4, random);
+    const auto weights = random.uniforms(kRows * 4, 0.1F, 2);
+    CHECK(layer.replay(x, recorded, replayed, weights) == layer.run(x, replayed, weights));
 }

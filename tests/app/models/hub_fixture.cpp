@@ -95,13 +95,14 @@ HubFixture::~HubFixture()
     }
 }
 
+QString HubFixture::findNginx()
+{
+    return QStandardPaths::findExecutable(u"nginx"_s, { u"/usr/sbin"_s, u"/usr/bin"_s });
+}
+
 QString HubFixture::start()
 {
-    const QString nginx
-        = QStandardPaths::findExecutable(u"nginx"_s, { u"/usr/sbin"_s, u"/usr/bin"_s });
-    if (nginx.isEmpty())
-        return u"nginx is not installed"_s;
-    m_nginx.setProgram(nginx);
+    m_nginx.setProgram(findNginx());
     writeFiles();
     writeApi();
     if (!startNginx())

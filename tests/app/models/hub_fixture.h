@@ -35,6 +35,7 @@ public:
     explicit HubFixture(QString repository = kRepository, QString revision = kRevision);
     ~HubFixture();
 
+    static QString findNginx(); // empty where it is not installed
     // Empty when it runs, else why it cannot.
     QString start();
 

@@ -25,8 +25,10 @@ private Q_SLOTS:
 void DownloadKillTest::goesOnAfterEveryKill()
 {
     HubFixture hub;
-    if (const QString reason = hub.start(); !reason.isEmpty())
-        QSKIP(qPrintable(reason));
+    if (HubFixture::findNginx().isEmpty())
+        QSKIP("nginx is not installed"); // CTest reports the whole suite as skipped
+    const QString problem = hub.start();
+    QVERIFY2(problem.isEmpty(), qPrintable(problem));
     const QTemporaryDir folder;
     const QString catalog = folder.filePath(u"catalog.json"_s);
     QFile file(catalog);
