@@ -28,6 +28,7 @@ namespace firesteel::engine {
 struct LoadOptions
 {
     std::filesystem::path modelDirectory;
+    std::filesystem::path drafterDirectory = {}; // a DFlash2 drafter of this model; empty: none
     int contextTokens = 0; // 0: what config.json allows and memory holds
     int threads = 0; // CPU kernels; 0: one per core
     // Of MemAvailable that must stay free after loading.
@@ -53,6 +54,8 @@ struct ModelInfo
     std::uint64_t weightBytes = 0;
     std::uint64_t stateBytes = 0; // caches and recurrent state allocated for the context
     bool readsImages = false;
+    std::string drafter; // "DFlash2" where one was loaded, else empty
+    std::uint64_t drafterBytes = 0; // its weights and its context
     SamplingParams samplingDefaults; // from generation_config.json
 };
 
@@ -73,6 +76,8 @@ struct EngineStats
     std::uint64_t decodedTokens = 0;
     double prefillTokensPerSecond = 0; // of the running or last request
     double decodeTokensPerSecond = 0;
+    DraftCounts drafting; // totals since the load
+    int draftTokens = 0; // K of the last step
 };
 
 class Engine

@@ -7,6 +7,7 @@
 #include "engine/api/error.h"
 #include "engine/api/request.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -73,11 +74,28 @@ struct Timings
     double decodeSeconds = 0; // from the first token to the last
 };
 
+// What drafting did. Position 0 is the token after the one that the model gave last.
+struct DraftCounts
+{
+    int steps = 0; // decode steps, drafted for or not
+    int drafted = 0; // guesses that were verified
+    int accepted = 0;
+    std::array<int, Drafting::kMaxTokens> draftedAt = {}; // by position
+    std::array<int, Drafting::kMaxTokens> acceptedAt = {};
+    double draftSeconds = 0;
+    double verifySeconds = 0; // the model's own steps
+
+    // A decode step: the first `agreed` of `drafts` guesses were right.
+    void addStep(int drafts, int agreed);
+    DraftCounts &operator+=(const DraftCounts &other);
+};
+
 struct Finished
 {
     FinishReason reason = FinishReason::Stop;
     Usage usage;
     Timings timings;
+    DraftCounts drafting;
     std::vector<std::int32_t> tokens; // everything generated, the end-of-turn token included
 };
 

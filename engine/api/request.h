@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -112,6 +113,23 @@ struct SamplingParams
     std::optional<std::uint64_t> seed; // same seed, settings and build: same answer
 };
 
+// Who guesses the next tokens of an answer for the model to verify together. Never changes what is
+// generated.
+enum class DrafterKind {
+    Auto, // whichever has given most tokens per millisecond lately, none included
+    None,
+    Lookup, // copies what followed the same words earlier
+    Dflash2, // the drafter model
+};
+std::string_view drafterName(DrafterKind kind); // "dflash2"
+
+struct Drafting
+{
+    static constexpr int kMaxTokens = 8;
+    DrafterKind drafter = DrafterKind::Auto;
+    std::optional<int> tokens; // K, guesses verified per step, 0..kMaxTokens; unset: as many as pay
+};
+
 struct GenerationRequest
 {
     Prompt prompt;
@@ -119,6 +137,7 @@ struct GenerationRequest
     std::optional<int> maxTokens; // unset: what is left of the context
     std::vector<std::string>
         stop; // not matched inside thinking or tool calls; excluded from the output
+    Drafting drafting;
 };
 
 } // namespace firesteel::engine

@@ -255,6 +255,22 @@ void ConfigObject::appendUnknown(std::vector<std::string> &fields) const
     }
 }
 
+Result<MappedFile> openConfig(const std::filesystem::path &configJson)
+{
+    constexpr std::size_t kMaxBytes = 16U << 20U; // the released file has 6 KB
+    auto file = MappedFile::open(configJson);
+    if (file && file->bytes().size() > kMaxBytes)
+        return fail(ErrorCode::BadCheckpoint,
+                    std::format("{}: has {} bytes; no config is that large",
+                                printable(configJson.string()), file->bytes().size()));
+    return file;
+}
+
+std::string_view textOf(const MappedFile &file)
+{
+    return { reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size() };
+}
+
 Result<simdjson::dom::object> parseJsonObject(simdjson::dom::parser &parser, std::string_view json,
                                               std::string_view fileName)
 {

@@ -6,8 +6,10 @@
 #pragma once
 
 #include "engine/api/error.h"
+#include "engine/base/mapped_file.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -92,6 +94,10 @@ private:
     ConfigProblems *m_problems;
     std::set<std::string, std::less<>> m_known;
 };
+
+// A config file of a model folder. Errors: as MappedFile::open; BadCheckpoint (far too large).
+Result<MappedFile> openConfig(const std::filesystem::path &configJson);
+std::string_view textOf(const MappedFile &file);
 
 // Parses `json` with `parser`, which owns the result. Errors: BadCheckpoint.
 Result<simdjson::dom::object> parseJsonObject(simdjson::dom::parser &parser, std::string_view json,

@@ -28,8 +28,8 @@ std::string shapeText(const std::vector<std::int64_t> &shape)
 class GroupReader
 {
 public:
-    GroupReader(const Checkpoint &checkpoint, std::string_view module)
-        : m_checkpoint(checkpoint)
+    GroupReader(const TensorFolder &folder, std::string_view module)
+        : m_folder(folder)
         , m_module(module)
     {
     }
@@ -55,18 +55,18 @@ public:
 private:
     std::string name(std::string_view suffix) const { return std::string(m_module) += suffix; }
 
-    const Checkpoint::Tensor *find(std::string_view suffix) const
+    const TensorFolder::Tensor *find(std::string_view suffix) const
     {
-        const auto found = m_checkpoint.tensors().find(name(suffix));
-        return found == m_checkpoint.tensors().end() ? nullptr : &found->second;
+        const auto found = m_folder.tensors().find(name(suffix));
+        return found == m_folder.tensors().end() ? nullptr : &found->second;
     }
 
     std::unexpected<Error> problem(std::string_view suffix, std::string_view what,
                                    ErrorCode code = ErrorCode::BadCheckpoint) const
     {
-        const Checkpoint::Tensor *tensor = find(suffix);
+        const TensorFolder::Tensor *tensor = find(suffix);
         const std::string place
-            = tensor != nullptr ? tensor->file->string() : m_checkpoint.directory().string();
+            = tensor != nullptr ? tensor->file->string() : m_folder.directory().string();
         return fail(
             code,
             std::format("{}: tensor \"{}\" {}", printable(place), printable(name(suffix)), what));
@@ -84,7 +84,7 @@ private:
 
     Result<void> readTrellis(Exl3Group &group) const
     {
-        const Checkpoint::Tensor *tensor = find(".trellis");
+        const TensorFolder::Tensor *tensor = find(".trellis");
         if (tensor == nullptr)
             return problem(".trellis", "is missing, but others of its EXL3 group are there");
         const TensorEntry &entry = *tensor->entry;
@@ -135,10 +135,10 @@ private:
     }
 
     Result<void> readScales(std::string_view suffix, std::string_view oldSuffix, std::int64_t size,
-                            Checkpoint::Tensor &scales) const
+                            TensorFolder::Tensor &scales) const
     {
-        const Checkpoint::Tensor *tensor = find(suffix);
-        const Checkpoint::Tensor *signs = find(oldSuffix);
+        const TensorFolder::Tensor *tensor = find(suffix);
+        const TensorFolder::Tensor *signs = find(oldSuffix);
         if (tensor != nullptr && signs != nullptr)
             return problem(oldSuffix, std::format("is there beside \"{}\"", name(suffix)));
         if (tensor == nullptr && signs == nullptr)
@@ -151,11 +151,11 @@ private:
 
     Result<void> readBias(Exl3Group &group) const
     {
-        const Checkpoint::Tensor *tensor = find(".bias");
+        const TensorFolder::Tensor *tensor = find(".bias");
         if (tensor == nullptr)
             return {};
         const std::int64_t shape[] = { group.out };
-        if (auto result = m_checkpoint.checkPlain(name(".bias"), shape); !result)
+        if (auto result = m_folder.checkPlain(name(".bias"), shape); !result)
             return result;
         group.bias = *tensor;
         return {};
@@ -163,8 +163,8 @@ private:
 
     Result<void> readCodebook(Exl3Group &group) const
     {
-        const Checkpoint::Tensor *mcg = find(".mcg");
-        const Checkpoint::Tensor *mul1 = find(".mul1");
+        const TensorFolder::Tensor *mcg = find(".mcg");
+        const TensorFolder::Tensor *mul1 = find(".mul1");
         if (mcg != nullptr && mul1 != nullptr)
             return problem(".mul1", std::format("is there beside \"{}\"", name(".mcg")));
         if (mcg != nullptr) {
@@ -197,16 +197,16 @@ private:
         return {};
     }
 
-    const Checkpoint &m_checkpoint;
+    const TensorFolder &m_folder;
     std::string_view m_module;
 };
 
 } // namespace
 
-bool hasExl3Group(const Checkpoint &checkpoint, std::string_view module)
+bool hasExl3Group(const TensorFolder &folder, std::string_view module)
 {
     // One search for a whole group: a pack has 150,000 tensors.
-    const auto &tensors = checkpoint.tensors();
+    const auto &tensors = folder.tensors();
     for (auto item = tensors.lower_bound(std::string(module) += '.'); item != tensors.end()
          && item->first.starts_with(module) && item->first[module.size()] == '.';
          ++item)
@@ -216,15 +216,15 @@ bool hasExl3Group(const Checkpoint &checkpoint, std::string_view module)
     return false;
 }
 
-Result<Exl3Group> findExl3Group(const Checkpoint &checkpoint, std::string_view module)
+Result<Exl3Group> findExl3Group(const TensorFolder &folder, std::string_view module)
 {
-    return GroupReader(checkpoint, module).read();
+    return GroupReader(folder, module).read();
 }
 
-Result<Exl3Group> findExl3Group(const Checkpoint &checkpoint, std::string_view module,
+Result<Exl3Group> findExl3Group(const TensorFolder &folder, std::string_view module,
                                 std::int64_t out, std::int64_t in)
 {
-    auto group = findExl3Group(checkpoint, module);
+    auto group = findExl3Group(folder, module);
     if (group && (group->out != out || group->in != in))
         return fail(ErrorCode::BadCheckpoint,
                     std::format("{}: tensor \"{}.trellis\" holds {} x {} weights, expected {} x {} "

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "engine/api/error.h"
-#include "engine/checkpoint/checkpoint.h"
+#include "engine/checkpoint/tensor_folder.h"
 #include "kernels/exl3/exl3.h"
 
 #include <array>
@@ -21,10 +21,10 @@ inline constexpr std::array<std::string_view, 8> kExl3Suffixes
 
 struct Exl3Group
 {
-    Checkpoint::Tensor trellis; // I16 [in / 16, out / 16, 16 * rate]
-    Checkpoint::Tensor suh; // F16 [in], or I16 [in / 16]: signs only
-    Checkpoint::Tensor svh; // F16 [out], or I16 [out / 16]
-    Checkpoint::Tensor bias; // F16, BF16 or F32 [out]; no entry: none
+    TensorFolder::Tensor trellis; // I16 [in / 16, out / 16, 16 * rate]
+    TensorFolder::Tensor suh; // F16 [in], or I16 [in / 16]: signs only
+    TensorFolder::Tensor svh; // F16 [out], or I16 [out / 16]
+    TensorFolder::Tensor bias; // F16, BF16 or F32 [out]; no entry: none
     std::int64_t in = 0;
     std::int64_t out = 0;
     int rate = 0; // bits per weight, 1..8
@@ -32,14 +32,14 @@ struct Exl3Group
 };
 
 // Whether any tensor of a group is there under this name, complete or not.
-bool hasExl3Group(const Checkpoint &checkpoint, std::string_view module);
+bool hasExl3Group(const TensorFolder &folder, std::string_view module);
 
 // The complete group, every tensor checked against the trellis. Errors, naming file and tensor:
 // BadCheckpoint; UnsupportedModel for a rate between integers (newer packs have 1.5, 2.5 and 3.5).
-Result<Exl3Group> findExl3Group(const Checkpoint &checkpoint, std::string_view module);
+Result<Exl3Group> findExl3Group(const TensorFolder &folder, std::string_view module);
 
 // The same, and of this size.
-Result<Exl3Group> findExl3Group(const Checkpoint &checkpoint, std::string_view module,
+Result<Exl3Group> findExl3Group(const TensorFolder &folder, std::string_view module,
                                 std::int64_t out, std::int64_t in);
 
 } // namespace firesteel::engine

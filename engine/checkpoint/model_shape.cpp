@@ -5,7 +5,6 @@
 // whatever a hostile file says.
 #include "engine/checkpoint/model_shape.h"
 
-#include "engine/base/mapped_file.h"
 #include "engine/base/printable.h"
 #include "engine/checkpoint/config_reader.h"
 
@@ -296,17 +295,10 @@ Result<ConfigReport> parseModelConfig(std::string_view json, std::string_view fi
 
 Result<ConfigReport> readModelConfig(const std::filesystem::path &configJson)
 {
-    constexpr std::size_t kMaxBytes = 16U << 20U; // the released file has 6 KB
-    const auto file = MappedFile::open(configJson);
+    const auto file = openConfig(configJson);
     if (!file)
         return std::unexpected(file.error());
-    if (file->bytes().size() > kMaxBytes)
-        return fail(ErrorCode::BadCheckpoint,
-                    std::format("{}: has {} bytes; no config is that large",
-                                printable(configJson.string()), file->bytes().size()));
-    const std::string_view text(reinterpret_cast<const char *>(file->bytes().data()),
-                                file->bytes().size());
-    return parseModelConfig(text, configJson.string());
+    return parseModelConfig(textOf(*file), configJson.string());
 }
 
 std::string_view knownModelName(const ModelShape &shape)

@@ -51,9 +51,17 @@ public:
     std::uint64_t parameterCount() const override { return m_parameterCount; }
     std::uint64_t workspaceBytes() const override { return m_workspace.bytes(); }
     SequenceState newSequence(int contextTokens) const override;
+    void setTapLayers(std::span<const int> layers) override
+    {
+        m_tapLayers.assign(layers.begin(), layers.end());
+    }
     void prefill(SequenceState &sequence, std::span<const std::int32_t> tokens,
-                 std::span<float> logits, const LayerObserver &observer) override;
-    void decode(std::span<const DecodeRows> batch, std::span<float> logits) override;
+                 std::span<float> logits, std::span<float> taps,
+                 const LayerObserver &observer) override;
+    void decode(std::span<const DecodeRows> batch, std::span<float> logits,
+                std::span<float> taps) override;
+    void embed(std::span<float> x, std::span<const std::int32_t> ids) override;
+    void project(std::span<float> logits, std::span<const float> x, std::int64_t rows) override;
     void observeLinears(LinearObserver observer) override
     {
         m_workspace.linearObserver = std::move(observer);
@@ -63,7 +71,9 @@ private:
     void readLayer(WeightReader &weights, int layer);
     // Runs the layers over the rows in m_workspace.streams.
     void forward(std::span<const RowGroup> groups, std::span<const std::int32_t> tokens,
-                 RowClass rowClass, const LayerObserver &observer);
+                 RowClass rowClass, std::span<float> taps, const LayerObserver &observer);
+    // Writes the tap of one layer, the n-th of m_tapLayers.
+    void tap(std::span<float> taps, std::size_t n, std::int64_t rows);
     // Logits of rows [first, first + rows) of the last forward.
     void head(std::span<float> logits, RowClass rowClass, std::int64_t first, std::int64_t rows);
 
@@ -71,6 +81,7 @@ private:
     kernels::Stream &m_stream;
     Workspace m_workspace;
     std::vector<Layer> m_layers;
+    std::vector<int> m_tapLayers;
     LinearWeight m_embedding, m_head;
     std::vector<float> m_norm;
     int m_kdaCount = 0;
@@ -148,7 +159,8 @@ SequenceState TextModel::newSequence(int contextTokens) const
 }
 
 void TextModel::prefill(SequenceState &sequence, std::span<const std::int32_t> tokens,
-                        std::span<float> logits, const LayerObserver &observer)
+                        std::span<float> logits, std::span<float> taps,
+                        const LayerObserver &observer)
 {
     if (sequence.pendingRows() != 0)
         throw std::logic_error("Model::prefill: rows are pending");
@@ -157,6 +169,7 @@ void TextModel::prefill(SequenceState &sequence, std::span<const std::int32_t> t
     const auto vocabulary = static_cast<std::size_t>(m_shape.vocabularySize);
     const std::size_t logitRows = logits.size() / vocabulary;
     const std::size_t firstLogitRow = tokens.size() - logitRows;
+    const std::size_t tapWidth = taps.size() / std::max<std::size_t>(1, tokens.size());
     for (std::size_t begin = 0; begin < tokens.size();) {
         const int misaligned = sequence.position() % kPrefillAlignment;
         const auto limit = static_cast<std::size_t>(misaligned != 0 ? kPrefillAlignment - misaligned
@@ -167,7 +180,8 @@ void TextModel::prefill(SequenceState &sequence, std::span<const std::int32_t> t
                                .firstRow = 0,
                                .rows = static_cast<std::int64_t>(slice.size()),
                                .firstPosition = sequence.position() };
-        forward({ &group, 1 }, slice, RowClass::Prefill, observer);
+        forward({ &group, 1 }, slice, RowClass::Prefill,
+                taps.subspan(begin * tapWidth, slice.size() * tapWidth), observer);
         sequence.appendCommitted(slice);
         if (const std::size_t wanted = std::max(begin, firstLogitRow);
             wanted < begin + slice.size())
@@ -178,7 +192,8 @@ void TextModel::prefill(SequenceState &sequence, std::span<const std::int32_t> t
     }
 }
 
-void TextModel::decode(std::span<const DecodeRows> batch, std::span<float> logits)
+void TextModel::decode(std::span<const DecodeRows> batch, std::span<float> logits,
+                       std::span<float> taps)
 {
     std::vector<RowGroup> groups;
     std::vector<std::int32_t> tokens;
@@ -198,14 +213,14 @@ void TextModel::decode(std::span<const DecodeRows> batch, std::span<float> logit
     }
     if (tokens.size() > static_cast<std::size_t>(kernels::kMaxDecodeStepRows))
         throw std::logic_error("Model::decode: too many rows in one step");
-    forward(groups, tokens, RowClass::Decode, {});
+    forward(groups, tokens, RowClass::Decode, taps, {});
     for (const DecodeRows &rows : batch)
         rows.sequence->setPending(rows.tokens);
     head(logits, RowClass::Decode, 0, static_cast<std::int64_t>(tokens.size()));
 }
 
 void TextModel::forward(std::span<const RowGroup> groups, std::span<const std::int32_t> tokens,
-                        RowClass rowClass, const LayerObserver &observer)
+                        RowClass rowClass, std::span<float> taps, const LayerObserver &observer)
 {
     const auto rows = static_cast<std::int64_t>(tokens.size());
     const std::int64_t hidden = m_shape.hiddenSize;
@@ -219,6 +234,7 @@ void TextModel::forward(std::span<const RowGroup> groups, std::span<const std::i
                                                static_cast<std::size_t>(hidden)),
                               w.streams.begin() + (t * kernels::kHyperStreams + s) * hidden);
 
+    std::size_t tapped = 0;
     for (std::size_t index = 0; index < m_layers.size(); ++index) {
         const Layer &layer = m_layers[index];
         layer.attentionSite.forward(
@@ -233,10 +249,35 @@ void TextModel::forward(std::span<const RowGroup> groups, std::span<const std::i
             std::visit([&](const auto &mlp) { mlp.forward(y, x, rowClass, rows, w, m_stream); },
                        layer.mlp);
         });
+        if (!taps.empty() && tapped < m_tapLayers.size()
+            && m_tapLayers[tapped] == static_cast<int>(index))
+            tap(taps, tapped++, rows);
         if (observer)
             observer(static_cast<int>(index),
                      rowsOf(w.streams, kernels::kHyperStreams * hidden, rows));
     }
+}
+
+void TextModel::tap(std::span<float> taps, std::size_t n, std::int64_t rows)
+{
+    const std::int64_t hidden = m_shape.hiddenSize;
+    Workspace &w = m_workspace;
+    kernels::launchHyperMean(w.input, rowsOf(w.streams, kernels::kHyperStreams * hidden, rows),
+                             hyperShape(m_shape), rows, m_stream);
+    const auto layers = static_cast<std::int64_t>(m_tapLayers.size());
+    for (std::int64_t t = 0; t < rows; ++t)
+        std::ranges::copy(rowsOf(w.input, hidden, 1, t),
+                          taps.begin() + (t * layers + static_cast<std::int64_t>(n)) * hidden);
+}
+
+void TextModel::embed(std::span<float> x, std::span<const std::int32_t> ids)
+{
+    kernels::launchEmbed(x, ids, *m_embedding.matrix(), m_stream);
+}
+
+void TextModel::project(std::span<float> logits, std::span<const float> x, std::int64_t rows)
+{
+    m_head.forward(logits, x, RowClass::Decode, rows, m_workspace, m_stream);
 }
 
 void TextModel::head(std::span<float> logits, RowClass rowClass, std::int64_t first,

@@ -56,17 +56,30 @@ public:
     virtual std::uint64_t workspaceBytes() const = 0;
     virtual SequenceState newSequence(int contextTokens) const = 0;
 
+    // What a drafter reads: the mean of the residual streams after each of these layers, of every
+    // row of a call that gives a span for them: [rows, layers, hidden]. Layers rise.
+    virtual void setTapLayers(std::span<const int> layers) = 0;
+
     // Appends `tokens` to the sequence with the prefill kernels and commits them. `logits`: empty,
-    // or [n, vocabulary] for the last n rows. Rows run at multiples of kPrefillAlignment of the
-    // absolute position; a caller that splits a prompt elsewhere gets results that differ in
-    // rounding (exactness E4).
+    // or [n, vocabulary] for the last n rows. `taps`: empty, or for all rows. Rows run at multiples
+    // of kPrefillAlignment of the absolute position; a caller that splits a prompt elsewhere gets
+    // results that differ in rounding (exactness E4).
     virtual void prefill(SequenceState &sequence, std::span<const std::int32_t> tokens,
-                         std::span<float> logits, const LayerObserver &observer = {})
+                         std::span<float> logits, std::span<float> taps = {},
+                         const LayerObserver &observer = {})
         = 0;
 
-    // One decode or verification step. `logits`: [all rows in order, vocabulary]. Afterwards every
-    // sequence holds its rows as pending: call SequenceState::commit before the next step.
-    virtual void decode(std::span<const DecodeRows> batch, std::span<float> logits) = 0;
+    // One decode or verification step. `logits`: [all rows in order, vocabulary]; `taps`: empty, or
+    // for all rows. Afterwards every sequence holds its rows as pending: call
+    // SequenceState::commit before the next step.
+    virtual void decode(std::span<const DecodeRows> batch, std::span<float> logits,
+                        std::span<float> taps = {})
+        = 0;
+
+    // The tables that a drafter shares. x [ids, hidden]: the embeddings of `ids`.
+    virtual void embed(std::span<float> x, std::span<const std::int32_t> ids) = 0;
+    // logits [rows, vocabulary] of x [rows, hidden], which is normalised already.
+    virtual void project(std::span<float> logits, std::span<const float> x, std::int64_t rows) = 0;
 
     // Calibration: from now on `observer` sees every linear layer's input; an empty one ends that.
     // On the CPU, with experts that are plain or decoded.

@@ -12,7 +12,7 @@ namespace firesteel::engine {
 
 bool WeightReader::has(const std::string &module) const
 {
-    return m_checkpoint.contains(module + ".weight") || hasExl3Group(m_checkpoint, module);
+    return m_folder.contains(module + ".weight") || hasExl3Group(m_folder, module);
 }
 
 LinearWeight WeightReader::linear(const std::string &module, std::int64_t out, std::int64_t in)
@@ -25,14 +25,21 @@ LinearWeight WeightReader::dense(const std::string &module, std::int64_t out, st
     return read(module, out, in, Exl3Storage::Decoded);
 }
 
+LinearWeight WeightReader::table(const std::string &name, std::int64_t rows, std::int64_t cols)
+{
+    if (m_folder.contains(name))
+        return { name, matrix(name, { rows, cols }) };
+    return dense(name, rows, cols);
+}
+
 LinearWeight WeightReader::read(const std::string &module, std::int64_t out, std::int64_t in,
                                 Exl3Storage exl3)
 {
     if (m_error)
         return {};
-    if (!hasExl3Group(m_checkpoint, module))
+    if (!hasExl3Group(m_folder, module))
         return { module, matrix(module + ".weight", { out, in }) };
-    const auto group = m_checkpoint.exl3(module, out, in);
+    const auto group = m_folder.exl3(module, out, in);
     if (!group) {
         m_error = group.error();
         return {};
@@ -40,7 +47,7 @@ LinearWeight WeightReader::read(const std::string &module, std::int64_t out, std
     if (group->bias != nullptr) {
         fail(ErrorCode::BadCheckpoint,
              std::format("{}: tensor \"{}.bias\" belongs to a layer that has no bias",
-                         printable(m_checkpoint.directory().string()), module));
+                         printable(m_folder.directory().string()), module));
         return {};
     }
     m_parameterCount += static_cast<std::uint64_t>(out * in);
@@ -55,7 +62,7 @@ kernels::Matrix WeightReader::matrix(const std::string &name,
 {
     if (m_error)
         return {};
-    Result<kernels::Matrix> result = m_checkpoint.matrix(name, shape);
+    Result<kernels::Matrix> result = m_folder.matrix(name, shape);
     if (!result) {
         m_error = result.error();
         return {};

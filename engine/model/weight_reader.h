@@ -27,13 +27,20 @@ class WeightReader
 public:
     WeightReader(const Checkpoint &checkpoint, kernels::ThreadPool &pool,
                  Exl3Storage exl3 = Exl3Storage::Decoded)
-        : m_checkpoint(checkpoint)
+        : WeightReader(checkpoint, checkpoint.shape(), pool, exl3)
+    {
+    }
+    // Of a folder that goes with a model of this shape: a drafter.
+    WeightReader(const TensorFolder &folder, const ModelShape &shape, kernels::ThreadPool &pool,
+                 Exl3Storage exl3)
+        : m_folder(folder)
+        , m_shape(shape)
         , m_pool(pool)
         , m_exl3(exl3)
     {
     }
 
-    const ModelShape &shape() const { return m_checkpoint.shape(); }
+    const ModelShape &shape() const { return m_shape; }
 
     // Whether the checkpoint has this module, plain or EXL3.
     bool has(const std::string &module) const;
@@ -43,6 +50,9 @@ public:
 
     // The same for kernels that need a plain matrix: decoded in any case.
     LinearWeight dense(const std::string &module, std::int64_t out, std::int64_t in);
+
+    // A table whose rows are looked up, under the plain name, as NAME.weight or as an EXL3 group.
+    LinearWeight table(const std::string &name, std::int64_t rows, std::int64_t cols);
 
     // A tensor used where it is mapped; an empty matrix after an error.
     kernels::Matrix matrix(const std::string &name, std::initializer_list<std::int64_t> shape);
@@ -63,7 +73,8 @@ private:
     LinearWeight read(const std::string &module, std::int64_t out, std::int64_t in,
                       Exl3Storage exl3);
 
-    const Checkpoint &m_checkpoint;
+    const TensorFolder &m_folder;
+    const ModelShape &m_shape;
     kernels::ThreadPool &m_pool;
     Exl3Storage m_exl3;
     std::vector<kernels::Exl3Matrix> m_keptMatrices;

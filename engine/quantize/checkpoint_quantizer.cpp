@@ -12,6 +12,7 @@
 #include "engine/quantize/journal.h"
 #include "engine/quantize/matrix_quantizer.h"
 #include "engine/quantize/quantize_plan.h"
+#include "engine/quantize/tensor_values.h"
 #include "engine/quantize/token_windows.h"
 #include "engine/text/tokenizer.h"
 #include "kernels/common/device.h"
@@ -140,7 +141,7 @@ Result<void> CheckpointQuantizer::readSource()
     }
     Digest digest;
     digest.add(config->bytes());
-    digest.add(std::to_string(m_folder->digest()));
+    digest.add(std::to_string(tensorDigest(*m_folder)));
     m_inputs.source = digest.value();
     return {};
 }
@@ -359,8 +360,7 @@ Result<void> CheckpointQuantizer::writeFolder()
     if (!written)
         return std::unexpected(std::move(written.error()));
     m_report.targetBytes = *written;
-    for (const auto &[name, entry] : m_folder->tensors())
-        m_report.sourceBytes += entry->bytes.size();
+    m_report.sourceBytes = m_folder->totalBytes();
     tell({ .stage = Stage::Writing, .fraction = 1, .module = {} });
 
     std::error_code ignored;

@@ -3,6 +3,7 @@
 
 #include "engine/base/printable.h"
 #include "engine/quantize/digest.h"
+#include "engine/quantize/tensor_values.h"
 #include "kernels/exl3/exl3.h"
 
 #include <format>
@@ -45,7 +46,8 @@ Result<QuantizePlan> planQuantization(const TensorFolder &folder, const RateTabl
     Digest digest;
     std::vector<std::string> modules;
     std::vector<std::string> oddSizes;
-    for (const auto &[name, entry] : folder.tensors()) {
+    for (const auto &[name, tensor] : folder.tensors()) {
+        const TensorEntry *entry = tensor.entry;
         if (name.ends_with(".trellis"))
             return fail(ErrorCode::BadRequest,
                         std::format("{}: is EXL3 already (it has \"{}\")",

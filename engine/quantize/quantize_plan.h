@@ -4,8 +4,8 @@
 #pragma once
 
 #include "engine/api/error.h"
+#include "engine/checkpoint/tensor_folder.h"
 #include "engine/quantize/rate_table.h"
-#include "engine/quantize/tensor_folder.h"
 
 #include <cstdint>
 #include <optional>

@@ -37,8 +37,9 @@ ActiveRequest::ActiveRequest(QueuedRequest queued, std::shared_ptr<const ModelFa
     : m_queued(std::move(queued))
     , m_facts(std::move(facts))
     , m_sequence(sequence)
-    , m_sampler(m_queued.request.sampling, m_facts->mappedTokens(),
-                resolvedSeed(m_queued.request.sampling))
+    , m_policy(m_queued.request.drafting)
+    , m_seed(resolvedSeed(m_queued.request.sampling))
+    , m_sampler(m_queued.request.sampling, m_facts->mappedTokens(), m_seed)
     , m_parser(m_facts->tokenizer(), parserOptions(m_queued.request, *m_facts))
     , m_admitted(Clock::now())
 {
@@ -47,7 +48,8 @@ ActiveRequest::ActiveRequest(QueuedRequest queued, std::shared_ptr<const ModelFa
     m_maxTokens = static_cast<std::size_t>(sequence.contextTokens()) - prompt.size();
     if (m_queued.request.maxTokens)
         m_maxTokens = std::min(m_maxTokens, static_cast<std::size_t>(*m_queued.request.maxTokens));
-    m_tokens.reserve(m_maxTokens);
+    m_tokens.reserve(prompt.size() + m_maxTokens);
+    m_tokens = prompt;
     m_usage.promptTokens = promptTokens();
     m_timings.queueSeconds = secondsBetween(m_queued.submitted, m_admitted);
 }
@@ -69,40 +71,96 @@ void ActiveRequest::prefilled(int tokens)
     announcePrefill();
 }
 
-std::span<const std::int32_t> ActiveRequest::lastToken() const
+int ActiveRequest::draftLimit() const
 {
-    return std::span(m_tokens).last(1);
+    // A step gives one token more than it has drafts, and needs a place for each row.
+    const auto wanted = static_cast<int>(m_maxTokens - answer().size()) - 1;
+    const int places = m_sequence.contextTokens() - m_sequence.position() - 1;
+    return std::clamp(std::min(wanted, places), 0, kMaxDrafts);
 }
 
-void ActiveRequest::accept(std::span<float> logits)
+DraftJob ActiveRequest::draftJob(int count) const
+{
+    DraftJob job;
+    job.tokens = m_tokens;
+    job.count = count;
+    job.temperature = m_queued.request.sampling.temperature;
+    job.seed = m_seed;
+    return job;
+}
+
+void ActiveRequest::setDrafts(DrafterKind drafter, std::span<const std::int32_t> drafts)
+{
+    m_stepDrafter = drafts.empty() ? DrafterKind::None : drafter;
+    m_step.assign(1, m_tokens.back());
+    m_step.insert(m_step.end(), drafts.begin(), drafts.end());
+}
+
+void ActiveRequest::acceptFirst(std::span<float> logits)
 {
     const std::int32_t token
         = m_sampler.sample(logits, static_cast<std::uint64_t>(m_sequence.position()));
     m_sampler.accept(token);
-    m_tokens.push_back(token);
-    const Clock::time_point now = Clock::now();
-    if (m_tokens.size() == 1) {
-        m_firstToken = now;
-        m_timings.timeToFirstTokenSeconds = secondsBetween(m_queued.submitted, now);
-    }
-    m_timings.decodeSeconds = secondsBetween(m_firstToken, now);
-    m_usage.completionTokens = static_cast<int>(m_tokens.size());
+    m_firstToken = Clock::now();
+    m_timings.timeToFirstTokenSeconds = secondsBetween(m_queued.submitted, m_firstToken);
+    generated({ &token, 1 });
+}
 
-    OutputParser::Outcome outcome = m_parser.push(lastToken());
+ActiveRequest::Verified ActiveRequest::accept(std::span<float> logits)
+{
+    const std::size_t rows = m_step.size();
+    const std::size_t vocabulary = logits.size() / rows;
+    const auto position = static_cast<std::uint64_t>(m_sequence.position());
+    std::vector<std::int32_t> sampled;
+    for (std::size_t row = 0; row < rows; ++row) {
+        // Penalties see the drafts accepted so far, as if each had been a step of its own.
+        const std::int32_t token
+            = m_sampler.sample(logits.subspan(row * vocabulary, vocabulary), position + row + 1);
+        m_sampler.accept(token);
+        sampled.push_back(token);
+        if (row + 1 == rows || m_step[row + 1] != token)
+            break;
+    }
+    const auto drafted = static_cast<int>(rows) - 1;
+    const auto agreed = static_cast<int>(sampled.size()) - 1;
+    m_policy.observe(m_stepDrafter, drafted, agreed);
+    m_drafting.addStep(drafted, agreed);
+    // Row r stays if the token that was sampled from it does.
+    const int kept = generated(sampled);
+    m_sequence.commit(kept);
+    return { .rows = kept, .drafted = drafted, .agreed = agreed };
+}
+
+void ActiveRequest::addTimes(double draftSeconds, double verifySeconds)
+{
+    m_drafting.draftSeconds += draftSeconds;
+    m_drafting.verifySeconds += verifySeconds;
+}
+
+int ActiveRequest::generated(std::span<const std::int32_t> tokens)
+{
+    OutputParser::Outcome outcome = m_parser.push(tokens);
+    const std::span<const std::int32_t> kept
+        = tokens.first(static_cast<std::size_t>(outcome.consumed));
+    m_tokens.insert(m_tokens.end(), kept.begin(), kept.end());
+    m_timings.decodeSeconds = secondsBetween(m_firstToken, Clock::now());
+    m_usage.completionTokens = static_cast<int>(answer().size());
     m_usage.reasoningTokens = m_parser.reasoningTokens();
+    setDrafts(DrafterKind::None, {});
     send(std::move(outcome.pieces));
     switch (outcome.status) {
     case OutputParser::Status::EndOfTurn:
         end(m_parser.toolCallCount() > 0 ? FinishReason::ToolCalls : FinishReason::Stop);
-        return;
+        break;
     case OutputParser::Status::StopString:
         end(FinishReason::StopString);
-        return;
+        break;
     case OutputParser::Status::Running:
-        if (m_tokens.size() == m_maxTokens)
+        if (answer().size() == m_maxTokens)
             end(FinishReason::Length);
-        return;
+        break;
     }
+    return outcome.consumed;
 }
 
 void ActiveRequest::endCancelled() { end(FinishReason::Cancelled); }
@@ -124,7 +182,7 @@ double ActiveRequest::prefillTokensPerSecond() const
 double ActiveRequest::decodeTokensPerSecond() const
 {
     return m_timings.decodeSeconds > 0
-        ? static_cast<double>(m_tokens.size() - 1) / m_timings.decodeSeconds
+        ? static_cast<double>(answer().size() - 1) / m_timings.decodeSeconds
         : 0;
 }
 
@@ -140,7 +198,7 @@ void ActiveRequest::end(FinishReason reason)
         send(m_parser.finish());
     m_usage.reasoningTokens = m_parser.reasoningTokens();
     m_hasEnded = true;
-    send(Finished { reason, m_usage, m_timings, m_tokens });
+    send(Finished { reason, m_usage, m_timings, m_drafting, { answer().begin(), answer().end() } });
 }
 
 } // namespace firesteel::engine

@@ -6,6 +6,8 @@
 #pragma once
 
 #include "engine/api/event.h"
+#include "engine/decode/draft_policy.h"
+#include "engine/decode/drafter.h"
 #include "engine/decode/sampler.h"
 #include "engine/serve/model_facts.h"
 #include "engine/serve/request_queue.h"
@@ -36,10 +38,28 @@ public:
     void announcePrefill() const;
     void prefilled(int tokens); // the model has taken that many more
 
-    std::span<const std::int32_t> lastToken() const; // to decode next
-    // Samples the token at the sequence's position from its logits [vocabulary], used as scratch;
-    // sends what it means and, where it is the last one, the end.
-    void accept(std::span<float> logits);
+    // The rows of the next decode step: the pending token and what was drafted after it.
+    std::span<const std::int32_t> stepTokens() const { return m_step; }
+
+    // Drafting. The job's drafts come back through setDrafts; without them the step has one row.
+    DraftPolicy &policy() { return m_policy; }
+    int draftLimit() const; // drafts whose acceptance would not exceed a limit
+    DraftJob draftJob(int count) const;
+    void setDrafts(DrafterKind drafter, std::span<const std::int32_t> drafts);
+
+    // After the prompt: samples the first token from its last row's logits [vocabulary].
+    void acceptFirst(std::span<float> logits);
+    // After a step: samples row by row from the logits [stepTokens(), vocabulary] for as long as
+    // the drafts agree, and commits the rows that stay. Both use the logits as scratch, send what
+    // the tokens mean and, where one is the last, the end.
+    struct Verified
+    {
+        int rows = 0; // committed
+        int drafted = 0;
+        int agreed = 0; // drafts
+    };
+    Verified accept(std::span<float> logits);
+    void addTimes(double draftSeconds, double verifySeconds);
 
     void endCancelled();
     void endFailed(Error error);
@@ -47,6 +67,7 @@ public:
     int promptTokens() const { return static_cast<int>(m_queued.request.prompt.tokens.size()); }
     const Usage &usage() const { return m_usage; }
     const Timings &timings() const { return m_timings; }
+    const DraftCounts &drafting() const { return m_drafting; }
     double prefillTokensPerSecond() const;
     double decodeTokensPerSecond() const;
 
@@ -55,21 +76,32 @@ private:
 
     void send(const GenerationEvent &event) const { m_queued.sink(m_queued.id, event); }
     void send(std::vector<OutputParser::Piece> pieces) const;
+    // Takes sampled tokens; returns how many belong to the answer.
+    int generated(std::span<const std::int32_t> tokens);
+    std::span<const std::int32_t> answer() const
+    {
+        return std::span(m_tokens).subspan(m_queued.request.prompt.tokens.size());
+    }
     void end(FinishReason reason);
 
     QueuedRequest m_queued;
     std::shared_ptr<const ModelFacts> m_facts;
     SequenceState &m_sequence;
+    DraftPolicy m_policy;
+    std::uint64_t m_seed = 0;
     Sampler m_sampler;
     OutputParser m_parser;
     std::size_t m_prefilled = 0;
     std::size_t m_maxTokens = 0;
-    std::vector<std::int32_t> m_tokens; // generated
+    std::vector<std::int32_t> m_tokens; // the prompt and what was generated
+    std::vector<std::int32_t> m_step; // rows of the next decode step
+    DrafterKind m_stepDrafter = DrafterKind::None;
     bool m_hasEnded = false;
     Clock::time_point m_admitted;
     Clock::time_point m_firstToken;
     Usage m_usage;
     Timings m_timings;
+    DraftCounts m_drafting;
 };
 
 } // namespace firesteel::engine

@@ -2,13 +2,22 @@
 #include "engine/serve/engine_thread.h"
 
 #include "engine/base/system_memory.h"
+#include "engine/decode/lookup_drafter.h"
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <format>
 #include <utility>
 #include <variant>
 
 namespace firesteel::engine {
+
+namespace {
+
+constexpr int kSlot = 0; // the one sequence's, for the drafter
+
+} // namespace
 
 std::unique_ptr<Engine> createEngine(LogSink log)
 {
@@ -154,6 +163,7 @@ void EngineThread::execute(LoadCommand &command)
     if (loaded) {
         m_loaded = std::move(*loaded);
         m_counters = {};
+        m_costs = {};
         const ModelInfo &info = m_loaded->facts()->info();
         m_log.info("engine.load",
                    std::format("{}: {}, context {} tokens, weights {}, state {}", info.name,
@@ -197,6 +207,8 @@ void EngineThread::admit()
         m_admitting = { queued->id, queued->sink };
         m_scheduler.start(std::make_unique<ActiveRequest>(std::move(*queued), m_loaded->facts(),
                                                           m_loaded->emptySequence()));
+        if (Dflash2Drafter *drafter = m_loaded->dflash2())
+            drafter->restart(kSlot);
         m_admitting.reset();
         m_scheduler.running().back()->announcePrefill();
     }
@@ -215,30 +227,100 @@ void EngineThread::prefill(const Scheduler::Prefill &step)
 {
     ActiveRequest &request = *step.request;
     const std::span<float> logits = step.isLast ? m_loaded->logits(1) : std::span<float>();
-    m_loaded->model().prefill(request.sequence(), step.tokens, logits);
+    // The drafter's context is the prompt's end.
+    Dflash2Drafter *drafter = m_loaded->dflash2();
+    const int begin = request.sequence().position();
+    const int end = begin + static_cast<int>(step.tokens.size());
+    const bool isTapped = drafter != nullptr && end > request.promptTokens() - drafter->tapWindow();
+    const std::span<float> taps
+        = isTapped ? m_loaded->taps(step.tokens.size()) : std::span<float>();
+    m_loaded->model().prefill(request.sequence(), step.tokens, logits, taps);
+    if (isTapped)
+        drafter->extend(kSlot, begin, taps);
     m_counters.prefillTokens += step.tokens.size();
     request.prefilled(static_cast<int>(step.tokens.size()));
     m_counters.prefillTokensPerSecond = request.prefillTokensPerSecond();
     if (step.isLast)
-        request.accept(logits);
+        request.acceptFirst(logits);
+}
+
+// Gives every request its drafts of the next step.
+void EngineThread::draft(std::span<const std::unique_ptr<ActiveRequest>> requests)
+{
+    Dflash2Drafter *dflash2 = m_loaded->dflash2();
+    LookupDrafter lookup;
+    m_jobs.clear();
+    std::vector<ActiveRequest *> drafted; // by the model, in the order of m_jobs
+    for (const std::unique_ptr<ActiveRequest> &request : requests) {
+        const int limit = request->draftLimit();
+        if (limit == 0)
+            continue;
+        DraftJob copied = request->draftJob(limit);
+        if (request->policy().usesLookup())
+            lookup.draft({ &copied, 1 });
+        const DraftPolicy::Choice choice = request->policy().choose(
+            limit, dflash2 != nullptr, static_cast<int>(copied.drafts.size()), m_costs);
+        if (choice.drafter == DrafterKind::Lookup) {
+            request->setDrafts(
+                choice.drafter,
+                std::span(copied.drafts).first(static_cast<std::size_t>(choice.tokens)));
+        } else if (choice.drafter == DrafterKind::Dflash2) {
+            m_jobs.push_back(request->draftJob(choice.tokens));
+            m_jobs.back().slot = kSlot;
+            drafted.push_back(request.get());
+        }
+    }
+    if (dflash2 == nullptr || m_jobs.empty())
+        return;
+    dflash2->draft(m_jobs);
+    for (std::size_t i = 0; i < drafted.size(); ++i)
+        drafted[i]->setDrafts(DrafterKind::Dflash2, m_jobs[i].drafts);
 }
 
 void EngineThread::decode(const Scheduler::Decode &step)
 {
+    using Clock = std::chrono::steady_clock;
+    const auto seconds = [](Clock::time_point from, Clock::time_point to) {
+        return std::chrono::duration<double>(to - from).count();
+    };
+    const Clock::time_point begin = Clock::now();
+    draft(step.requests);
+    const Clock::time_point drafted = Clock::now();
     m_rows.clear();
-    for (const std::unique_ptr<ActiveRequest> &request : step.requests)
-        m_rows.push_back({ &request->sequence(), request->lastToken() });
-    const std::span<float> logits = m_loaded->logits(m_rows.size());
-    m_loaded->model().decode(m_rows, logits);
-
-    const std::size_t vocabulary = logits.size() / m_rows.size();
-    m_counters.decodedTokens += m_rows.size();
-    for (std::size_t i = 0; i < step.requests.size(); ++i) {
-        ActiveRequest &request = *step.requests[i];
-        request.sequence().commit(1);
-        request.accept(logits.subspan(i * vocabulary, vocabulary));
-        m_counters.decodeTokensPerSecond = request.decodeTokensPerSecond();
+    std::size_t rows = 0;
+    for (const std::unique_ptr<ActiveRequest> &request : step.requests) {
+        m_rows.push_back({ &request->sequence(), request->stepTokens() });
+        rows += request->stepTokens().size();
     }
+    const std::span<float> logits = m_loaded->logits(rows);
+    const std::span<float> taps = m_loaded->taps(rows);
+    m_loaded->model().decode(m_rows, logits, taps);
+    const Clock::time_point verified = Clock::now();
+    m_costs.addStep(static_cast<int>(rows), seconds(drafted, verified));
+    if (!m_jobs.empty())
+        m_costs.addDraft(seconds(begin, drafted));
+
+    const std::size_t vocabulary = logits.size() / std::max<std::size_t>(1, rows);
+    const std::size_t tapWidth = taps.size() / std::max<std::size_t>(1, rows);
+    std::size_t first = 0;
+    for (const std::unique_ptr<ActiveRequest> &request : step.requests) {
+        const std::size_t count = request->stepTokens().size();
+        const int position = request->sequence().position();
+        request->addTimes(seconds(begin, drafted), seconds(drafted, verified));
+        const ActiveRequest::Verified verdict
+            = request->accept(logits.subspan(first * vocabulary, count * vocabulary));
+        if (Dflash2Drafter *drafter = m_loaded->dflash2())
+            drafter->extend(
+                kSlot, position,
+                taps.subspan(first * tapWidth, static_cast<std::size_t>(verdict.rows) * tapWidth));
+        m_counters.decodedTokens += static_cast<std::uint64_t>(verdict.rows);
+        m_counters.decodeTokensPerSecond = request->decodeTokensPerSecond();
+        m_counters.draftTokens = verdict.drafted;
+        m_counters.drafting.addStep(verdict.drafted, verdict.agreed);
+        first += count;
+    }
+    m_counters.drafting.draftSeconds += seconds(begin, drafted);
+    m_counters.drafting.verifySeconds += seconds(drafted, verified);
 }
 
 void EngineThread::retireEnded()

@@ -7,6 +7,7 @@
 
 #include "engine/api/engine.h"
 #include "engine/base/log.h"
+#include "engine/decode/draft_policy.h"
 #include "engine/serve/loaded_model.h"
 #include "engine/serve/request_queue.h"
 #include "engine/serve/scheduler.h"
@@ -50,6 +51,7 @@ private:
     void step();
     void prefill(const Scheduler::Prefill &step);
     void decode(const Scheduler::Decode &step);
+    void draft(std::span<const std::unique_ptr<ActiveRequest>> requests);
     void retireEnded();
     void dropModel(const Error &reason);
     void failRequest(RequestId id, const EventSink &sink, const Error &reason);
@@ -65,6 +67,8 @@ private:
     std::optional<LoadCommand> m_loading;
     std::optional<std::pair<RequestId, EventSink>> m_admitting;
     std::vector<DecodeRows> m_rows;
+    std::vector<DraftJob> m_jobs;
+    StepCosts m_costs;
     EngineStats m_counters;
     std::jthread m_thread; // last: it uses all of the above
 };

@@ -145,10 +145,17 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
         return cancelled();
 
     const ModelShape &shape = checkpoint->shape();
+    std::uint64_t drafterBytes = 0;
+    if (!options.drafterDirectory.empty()) {
+        const auto needed = Dflash2Drafter::neededBytes(options.drafterDirectory, shape, 1);
+        if (!needed)
+            return std::unexpected(needed.error());
+        drafterBytes = *needed;
+    }
     // Decoding EXL3 at load makes every step faster; it must not cost context.
     const std::uint64_t storedBytes = checkpoint->totalBytes();
     const std::uint64_t decodedBytes = decodedExl3Bytes(*checkpoint);
-    const std::uint64_t needed = storedBytes + options.memoryReserveBytes
+    const std::uint64_t needed = storedBytes + drafterBytes + options.memoryReserveBytes
         + sequenceMemory(shape,
                          options.contextTokens > 0 ? options.contextTokens
                                                    : shape.maxPositionEmbeddings)
@@ -157,7 +164,7 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     const std::uint64_t weightBytes
         = storedBytes + (decodedBytes <= decodeBudget ? decodedBytes : 0);
     const auto context
-        = chooseContext({ *available, options.memoryReserveBytes, weightBytes,
+        = chooseContext({ *available, options.memoryReserveBytes, weightBytes + drafterBytes,
                           options.contextTokens, shape.maxPositionEmbeddings },
                         [&](int tokens) { return sequenceMemory(shape, tokens).total(); });
     if (!context)
@@ -176,7 +183,19 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     if (cancel.isCancelled())
         return cancelled();
 
-    progress({ "Allocating the context", 0.9 });
+    if (!options.drafterDirectory.empty()) {
+        progress({ "Reading the drafter", 0.9 });
+        auto drafter
+            = Dflash2Drafter::load(options.drafterDirectory, *loaded->m_model, loaded->m_stream, 1);
+        if (!drafter)
+            return std::unexpected(drafter.error());
+        loaded->m_dflash2 = std::move(*drafter);
+        loaded->m_model->setTapLayers(loaded->m_dflash2->tapLayers());
+        if (cancel.isCancelled())
+            return cancelled();
+    }
+
+    progress({ "Allocating the context", 0.95 });
     loaded->m_sequence = std::make_unique<SequenceState>(loaded->m_model->newSequence(*context));
     loaded->m_empty = loaded->m_sequence->snapshot();
 
@@ -192,6 +211,8 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     info.weightBytes = weightBytes;
     info.stateBytes = sequenceMemory(loaded->m_model->shape(), *context).total();
     info.readsImages = false; // the tower is in the checkpoint, its code is not here yet
+    info.drafter = loaded->m_dflash2 ? "DFlash2" : "";
+    info.drafterBytes = drafterBytes;
     info.samplingDefaults = samplingDefaults(*defaults);
     loaded->m_facts = std::make_shared<const ModelFacts>(std::move(*tokenizer), std::move(info),
                                                          std::move(eos));
@@ -215,6 +236,17 @@ std::span<float> LoadedModel::logits(std::size_t rows)
     if (m_logits.size() < values)
         m_logits.resize(values);
     return std::span(m_logits).first(values);
+}
+
+std::span<float> LoadedModel::taps(std::size_t rows)
+{
+    if (!m_dflash2)
+        return {};
+    const std::size_t values = rows * m_dflash2->tapLayers().size()
+        * static_cast<std::size_t>(m_model->shape().hiddenSize);
+    if (m_taps.size() < values)
+        m_taps.resize(values);
+    return std::span(m_taps).first(values);
 }
 
 } // namespace firesteel::engine

@@ -7,6 +7,7 @@
 #include "engine/api/engine.h"
 #include "engine/base/cancel_token.h"
 #include "engine/checkpoint/checkpoint.h"
+#include "engine/decode/dflash2_drafter.h"
 #include "engine/model/model.h"
 #include "engine/serve/model_facts.h"
 #include "engine/state/sequence_state.h"
@@ -34,6 +35,9 @@ public:
     SequenceState &emptySequence();
     // [rows, vocabulary] for the rows of one step.
     std::span<float> logits(std::size_t rows);
+    // [rows, tap layers, hidden] for the drafter; empty without one.
+    std::span<float> taps(std::size_t rows);
+    Dflash2Drafter *dflash2() { return m_dflash2.get(); } // null without one
 
 private:
     LoadedModel(Checkpoint checkpoint, int threads);
@@ -43,7 +47,8 @@ private:
     std::unique_ptr<Model> m_model;
     std::unique_ptr<SequenceState> m_sequence;
     SequenceState::Snapshot m_empty;
-    std::vector<float> m_logits;
+    std::unique_ptr<Dflash2Drafter> m_dflash2;
+    std::vector<float> m_logits, m_taps;
     std::shared_ptr<const ModelFacts> m_facts;
 };
 

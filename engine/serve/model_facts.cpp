@@ -172,6 +172,11 @@ Result<void> ModelFacts::check(const GenerationRequest &request) const
                             "at most 16");
     if (std::ranges::any_of(request.stop, &std::string::empty))
         return fail(ErrorCode::BadRequest, "A stop string is empty.");
+    const Drafting &drafting = request.drafting;
+    if (drafting.tokens && (*drafting.tokens < 0 || *drafting.tokens > Drafting::kMaxTokens))
+        return badParameter("the number of draft tokens", *drafting.tokens, "0 to 8");
+    if (drafting.drafter == DrafterKind::Dflash2 && m_info.drafter.empty())
+        return fail(ErrorCode::BadRequest, "No DFlash2 drafter is loaded.");
     return checkLength(tokens.size());
 }
 

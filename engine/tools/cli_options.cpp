@@ -22,6 +22,7 @@ constexpr unsigned kInspect = 4;
 constexpr unsigned kSynth = 8;
 constexpr unsigned kQuantize = 16;
 constexpr unsigned kEval = 32;
+constexpr unsigned kBench = 64;
 constexpr unsigned kTalk = kGenerate | kChat;
 
 struct Option
@@ -67,6 +68,24 @@ bool setEffort(CliOptions &options, std::string_view value)
     return true;
 }
 
+bool setDraftTokens(CliOptions &options, std::string_view value)
+{
+    options.drafting.tokens.reset();
+    return value == "auto" || parseNumber(value, options.drafting.tokens.emplace());
+}
+
+bool setDrafter(CliOptions &options, std::string_view value)
+{
+    for (const DrafterKind kind :
+         { DrafterKind::Auto, DrafterKind::None, DrafterKind::Lookup, DrafterKind::Dflash2 }) {
+        if (value == drafterName(kind)) {
+            options.drafting.drafter = kind;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool setCodebook(CliOptions &options, std::string_view value)
 {
     constexpr std::array<std::pair<std::string_view, kernels::Exl3Codebook>, 3> kCodebooks { {
@@ -89,15 +108,15 @@ template <auto Member> bool setPath(CliOptions &options, std::string_view value)
 }
 
 constexpr Option kOptions[] = {
-    { "--model", "DIR", kTalk | kInspect | kEval,
+    { "--model", "DIR", kTalk | kInspect | kEval | kBench,
       "model folder (else FIRESTEEL_MODEL, else the embedded model)",
       [](CliOptions &o, std::string_view v) {
           o.model = v;
           return !v.empty();
       } },
-    { "--threads", "N", kTalk | kSynth | kQuantize | kEval, "CPU threads (default: one per core)",
-      setNumber<&CliOptions::threads> },
-    { "--context", "N", kTalk | kInspect | kQuantize | kEval,
+    { "--threads", "N", kTalk | kSynth | kQuantize | kEval | kBench,
+      "CPU threads (default: one per core)", setNumber<&CliOptions::threads> },
+    { "--context", "N", kTalk | kInspect | kQuantize | kEval | kBench,
       "context length in tokens (default: what the model allows and memory holds; q, e: 2048)",
       setNumber<&CliOptions::contextTokens> },
     { "--prompt", "TEXT|-", kGenerate, "what to say to the model; - reads standard input",
@@ -141,22 +160,29 @@ constexpr Option kOptions[] = {
       setNumber<&CliOptions::minP> },
     { "--repetition-penalty", "X", kTalk, "above 1: avoid tokens already seen",
       setNumber<&CliOptions::repetitionPenalty> },
-    { "--seed", "N", kTalk | kSynth,
+    { "--seed", "N", kTalk | kSynth | kBench,
       "the same seed gives the same answer (default: random) or weights (default: 1)",
       setNumber<&CliOptions::seed> },
-    { "--max-tokens", "N", kTalk, "longest answer, reasoning included",
+    { "--max-tokens", "N", kTalk | kBench, "longest answer, reasoning included",
       setNumber<&CliOptions::maxTokens> },
     { "--stop", "TEXT", kTalk, "end the answer before this text; may be repeated",
       [](CliOptions &o, std::string_view v) {
           o.stop.emplace_back(v);
           return !v.empty();
       } },
+    { "--k", "N|auto", kTalk, "tokens drafted per step, 0 to 8 (default: auto, as many as pay)",
+      setDraftTokens },
+    { "--drafter", "KIND", kTalk, "who drafts: auto (default), dflash2, lookup or none",
+      setDrafter },
+    { "--drafter-model", "DIR", kTalk | kBench,
+      "DFlash2 drafter of the model (default: the folder \"drafter\" beside it)",
+      setPath<&CliOptions::drafterModel> },
     { "--raw", "", kGenerate, "continue the prompt as it is, without the chat template",
       [](CliOptions &o, std::string_view) {
           o.promptOptions.applyTemplate = false;
           return true;
       } },
-    { "--json", "", kGenerate | kInspect | kEval, "one JSON object instead of text",
+    { "--json", "", kGenerate | kInspect | kEval | kBench, "one JSON object instead of text",
       [](CliOptions &o, std::string_view) {
           o.printsJson = true;
           return true;
@@ -226,6 +252,8 @@ constexpr CommandName kCommands[] = {
       "a checkpoint like the published EXL3 pack, with random weights" },
     { "quantize", Command::Quantize, kQuantize, "a model folder to an EXL3 one" },
     { "eval", Command::Eval, kEval, "how close a model's predictions are to a teacher's" },
+    { "bench speculate", Command::BenchSpeculate, kBench,
+      "speed and acceptance of every drafter and K, by kind of text" },
     { "--help", Command::Help, 0, "this text" },
     { "--version", Command::Version, 0, "the version" },
 };
@@ -246,32 +274,38 @@ Result<CliOptions> parseCliOptions(std::span<const std::string_view> arguments)
         return options;
     if (arguments.empty())
         return usage("a command is missing; try --help");
-    const auto *command = std::ranges::find(kCommands, arguments.front(), &CommandName::name);
+    std::string name(arguments.front());
+    std::size_t first = 1;
+    if (name == "bench" && arguments.size() > 1) {
+        name += std::format(" {}", arguments[1]);
+        first = 2;
+    }
+    const auto *command = std::ranges::find(kCommands, name, &CommandName::name);
     if (command == std::end(kCommands))
-        return usage(std::format("unknown command '{}'; try --help", arguments.front()));
+        return usage(std::format("unknown command '{}'; try --help", name));
     options.command = command->command;
 
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
+    for (std::size_t i = first; i < arguments.size(); ++i) {
         const std::string_view argument = arguments[i];
         const std::size_t equals = argument.find('=');
-        const std::string_view name = argument.substr(0, equals);
-        const auto *option = std::ranges::find(kOptions, name, &Option::name);
+        const std::string_view word = argument.substr(0, equals);
+        const auto *option = std::ranges::find(kOptions, word, &Option::name);
         if (option == std::end(kOptions) || (option->commands & command->mask) == 0)
             return usage(
                 std::format("'{}' is no option of {}; try --help", argument, command->name));
         std::string_view value;
         if (option->value.empty()) {
             if (equals != std::string_view::npos)
-                return usage(std::format("{} takes no value", name));
+                return usage(std::format("{} takes no value", word));
         } else if (equals != std::string_view::npos) {
             value = argument.substr(equals + 1);
         } else if (++i < arguments.size()) {
             value = arguments[i];
         } else {
-            return usage(std::format("{} needs a value ({})", name, option->value));
+            return usage(std::format("{} needs a value ({})", word, option->value));
         }
         if (!option->apply(options, value))
-            return usage(std::format("{}: '{}' is not a valid {}", name, value, option->value));
+            return usage(std::format("{}: '{}' is not a valid {}", word, value, option->value));
     }
     if (options.command == Command::Generate && !options.prompt)
         return usage("generate needs --prompt TEXT, or --prompt - for standard input");
@@ -293,14 +327,16 @@ std::string cliHelp()
     std::string text = "Usage: firesteel-cli COMMAND [OPTIONS]\n\nCommands:\n";
     for (const CommandName &command : kCommands)
         text += std::format("  {:<24}{}\n", command.name, command.help);
-    text += "\nOptions (g: generate, c: chat, i: inspect, s: synth, q: quantize, e: eval):\n";
+    text += "\nOptions (g: generate, c: chat, i: inspect, s: synth, q: quantize, e: eval, b: "
+            "bench):\n";
     for (const Option &option : kOptions) {
         const std::string where = std::string((option.commands & kGenerate) != 0 ? "g" : " ")
             + ((option.commands & kChat) != 0 ? "c" : " ")
             + ((option.commands & kInspect) != 0 ? "i" : " ")
             + ((option.commands & kSynth) != 0 ? "s" : " ")
             + ((option.commands & kQuantize) != 0 ? "q" : " ")
-            + ((option.commands & kEval) != 0 ? "e" : " ");
+            + ((option.commands & kEval) != 0 ? "e" : " ")
+            + ((option.commands & kBench) != 0 ? "b" : " ");
         text += std::format("  {:<24}{}  {}\n", std::format("{} {}", option.name, option.value),
                             where, option.help);
     }

@@ -19,10 +19,22 @@ namespace firesteel::engine {
 
 struct CliOptions
 {
-    enum class Command { Generate, Chat, Inspect, Synth, Quantize, Eval, Help, Version };
+    enum class Command {
+        Generate,
+        Chat,
+        Inspect,
+        Synth,
+        Quantize,
+        Eval,
+        BenchSpeculate,
+        Help,
+        Version
+    };
     Command command = Command::Help;
 
     std::filesystem::path model; // empty: to be looked up
+    std::filesystem::path drafterModel; // empty: the folder "drafter" beside the model, if any
+    Drafting drafting;
     int threads = 0;
     int contextTokens = 0;
     bool isVerbose = false;

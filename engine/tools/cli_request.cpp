@@ -21,6 +21,7 @@ Result<ModelInfo> loadModel(CliSession &session, const CliOptions &options)
 {
     LoadOptions load;
     load.modelDirectory = options.model;
+    load.drafterDirectory = options.drafterModel;
     load.contextTokens = options.contextTokens;
     load.threads = options.threads;
     return session.load(load);
@@ -68,6 +69,7 @@ Result<GenerationRequest> makeRequest(const Engine &engine, const CliOptions &op
     request.sampling.seed = seed;
     request.maxTokens = options.maxTokens;
     request.stop = options.stop;
+    request.drafting = options.drafting;
     return request;
 }
 

@@ -2,6 +2,7 @@
 //
 // firesteel-cli: the engine without a window. Finds the model and hands over to one command; the
 // only file of the engine that reads the environment.
+#include "engine/tools/bench_speculate_command.h"
 #include "engine/tools/chat_command.h"
 #include "engine/tools/cli_options.h"
 #include "engine/tools/cli_request.h"
@@ -49,6 +50,19 @@ std::filesystem::path findModel(const std::filesystem::path &named)
     return embeddedModel();
 }
 
+// A drafter lies beside its model, where the program keeps both.
+std::filesystem::path findDrafter(const CliOptions &options)
+{
+    if (!options.drafterModel.empty() || options.drafting.drafter == DrafterKind::None
+        || options.drafting.drafter == DrafterKind::Lookup)
+        return options.drafterModel;
+    std::error_code error;
+    const std::filesystem::path beside
+        = std::filesystem::absolute(options.model).lexically_normal().parent_path() / "drafter";
+    return std::filesystem::exists(beside / "config.json", error) ? beside
+                                                                  : std::filesystem::path();
+}
+
 int runInspect(const CliOptions &options)
 {
     InspectOptions inspect { .model = options.model };
@@ -86,6 +100,9 @@ int runCommand(CliOptions options)
     const CliSignals signals;
     if (options.command == CliOptions::Command::Eval)
         return runEval(options, signals);
+    options.drafterModel = findDrafter(options);
+    if (options.command == CliOptions::Command::BenchSpeculate)
+        return runBenchSpeculate(options, signals);
     if (options.command == CliOptions::Command::Chat)
         return runChat(options, signals);
     return runGenerate(options, signals);

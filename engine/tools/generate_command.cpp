@@ -31,6 +31,17 @@ std::string_view finishReasonName(FinishReason reason)
     return "cancelled";
 }
 
+Json draftingReport(const DraftCounts &drafting)
+{
+    return { { "steps", drafting.steps },
+             { "drafted", drafting.drafted },
+             { "accepted", drafting.accepted },
+             { "drafted_at", drafting.draftedAt },
+             { "accepted_at", drafting.acceptedAt },
+             { "draft_seconds", drafting.draftSeconds },
+             { "verify_seconds", drafting.verifySeconds } };
+}
+
 double perSecond(int tokens, double seconds) { return seconds > 0 ? tokens / seconds : 0; }
 
 std::string jsonReport(const Answer &answer, const ModelInfo &info, std::uint64_t seed)
@@ -67,6 +78,8 @@ std::string jsonReport(const Answer &answer, const ModelInfo &info, std::uint64_
             // The first token comes out of the prefill.
             { "decode_tokens_per_second",
               perSecond(usage.completionTokens - 1, timings.decodeSeconds) } } },
+        { "drafter", info.drafter },
+        { "drafting", draftingReport(answer.finished.drafting) },
     };
     return report.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

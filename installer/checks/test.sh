@@ -17,11 +17,11 @@ test_native()
     # The trained model takes minutes under a sanitizer; tiny checkpoints go through the same code.
     unset FIRESTEEL_MODEL FIRESTEEL_GOLDEN
     # Engine and kernels: Qt's libraries are not built with sanitizers, and leaks inside them would drown ours.
-    # Cases that quantize whole folders take minutes there; the others go through the same code.
+    # Cases that quantize whole folders and the twenty questions take minutes there; others go through the same code.
     step "dev (ASan, UBSan)" run_chosen_suites dev 'tests/(engine|kernels)/.*' \
-        -E '^tst_quantize:(the reference|a run |calibrated|errors are|what cannot|zeros|a quantized folder|another)'
+        -E '^tst_quantize:(the reference|a run |calibrated|errors are|what cannot|zeros|a quantized folder|another)|^tst_serve:twenty'
     # Where threads meet: the serving thread with its queues, the thread pool.
-    step "tsan" run_chosen_suites tsan 'tests/(engine/serve|kernels)/.*'
+    step "tsan" run_chosen_suites tsan 'tests/(engine/serve|kernels)/.*' -E '^tst_serve:twenty'
     step "fuzz smoke" fuzz_smoke
 }
 
@@ -36,7 +36,7 @@ test_arm64()
         step "arm64 goldens (qemu)" run_suites arm64 -R '^tst_golden:golden logits: (short_chat|code|json|unicode)$'
         unset FIRESTEEL_MODEL FIRESTEEL_GOLDEN
         # The quantizer's search would take an hour there; its kernel is in tst_kernels.
-        step "arm64 (qemu)" run_suites arm64 -LE bench -E '^tst_quantize:|^tst_cli:(quantize reports|a signal stops quantize)'
+        step "arm64 (qemu)" run_suites arm64 -LE bench -E '^tst_quantize:|^tst_cli:(quantize reports|a signal stops quantize)|^tst_serve:twenty'
     fi
 }
 

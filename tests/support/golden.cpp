@@ -3,6 +3,7 @@
 
 #include "engine/checkpoint/safe_tensors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -60,6 +61,25 @@ Difference compare(std::span<const float> actual, std::span<const float> expecte
             = std::max(difference.reference, std::abs(static_cast<double>(expected[i])));
     }
     return difference;
+}
+
+double rowError(std::span<const float> actual, std::span<const float> expected, std::size_t width)
+{
+    if (actual.size() != expected.size())
+        return INFINITY;
+    double worst = 0;
+    for (std::size_t begin = 0; begin < actual.size(); begin += width) {
+        double squares = 0;
+        double largest = 0;
+        for (std::size_t i = begin; i < begin + width; ++i) {
+            const double reference = static_cast<double>(expected[i]);
+            squares += reference * reference;
+            const double error = std::abs(static_cast<double>(actual[i]) - reference);
+            largest = error <= largest ? largest : error;
+        }
+        worst = std::max(worst, largest / std::sqrt(squares / static_cast<double>(width)));
+    }
+    return worst;
 }
 
 } // namespace firesteel::test

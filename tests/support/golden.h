@@ -44,4 +44,8 @@ struct Difference
 };
 Difference compare(std::span<const float> actual, std::span<const float> expected);
 
+// Largest error of an element relative to the root mean square of its row of `width`; infinity for
+// spans of different lengths.
+double rowError(std::span<const float> actual, std::span<const float> expected, std::size_t width);
+
 } // namespace firesteel::test

@@ -45,7 +45,7 @@ std::vector<float> LoadedModel::prefill(engine::SequenceState &sequence,
                                         const engine::LayerObserver &observer)
 {
     std::vector<float> logits(rows * vocabulary());
-    model->prefill(sequence, tokens, logits, observer);
+    model->prefill(sequence, tokens, logits, {}, observer);
     return logits;
 }
 

@@ -28,6 +28,17 @@ std::filesystem::path embeddedModelDirectory()
     return dataPath("../../resources/glimmer/model").lexically_normal();
 }
 
+std::filesystem::path embeddedDrafterDirectory()
+{
+    return dataPath("../../resources/glimmer/drafter").lexically_normal();
+}
+
+std::optional<std::filesystem::path> drafterDirectory()
+{
+    const auto model = modelDirectory();
+    return model ? std::optional((*model / "../drafter").lexically_normal()) : std::nullopt;
+}
+
 std::optional<std::filesystem::path> modelDirectory()
 {
     return directoryFromEnvironment("FIRESTEEL_MODEL");

@@ -15,6 +15,9 @@ namespace firesteel::test {
 std::filesystem::path dataPath(std::string_view relative);
 std::filesystem::path embeddedModelDirectory(); // resources/glimmer/model: Glimmer, EXL3
 std::optional<std::filesystem::path> modelDirectory(); // Glimmer, BF16 shards
+std::filesystem::path embeddedDrafterDirectory(); // resources/glimmer/drafter: its drafter, EXL3
+// The same in BF16: the folder "drafter" beside modelDirectory().
+std::optional<std::filesystem::path> drafterDirectory();
 std::optional<std::filesystem::path> goldenDirectory(); // its reference outputs
 
 // Prints the marker by which CTest reports the running case as skipped.

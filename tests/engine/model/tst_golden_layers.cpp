@@ -37,25 +37,6 @@ std::optional<Golden> trace(const std::string &name)
     return readGolden(*goldens / (name + ".safetensors"));
 }
 
-// Largest error of an element relative to the root mean square of its row.
-double rowError(std::span<const float> actual, std::span<const float> expected, std::size_t width)
-{
-    REQUIRE(actual.size() == expected.size());
-    double worst = 0;
-    for (std::size_t begin = 0; begin < actual.size(); begin += width) {
-        double squares = 0;
-        double largest = 0;
-        for (std::size_t i = begin; i < begin + width; ++i) {
-            const double reference = static_cast<double>(expected[i]);
-            squares += reference * reference;
-            const double error = std::abs(static_cast<double>(actual[i]) - reference);
-            largest = error <= largest ? largest : error;
-        }
-        worst = std::max(worst, largest / std::sqrt(squares / static_cast<double>(width)));
-    }
-    return worst;
-}
-
 double rms(std::span<const float> values)
 {
     double squares = 0;

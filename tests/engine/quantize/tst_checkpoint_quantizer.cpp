@@ -6,7 +6,7 @@
 #include "engine/checkpoint/tensor_table.h"
 #include "engine/quantize/calibration.h"
 #include "engine/quantize/checkpoint_quantizer.h"
-#include "engine/quantize/tensor_folder.h"
+#include "engine/quantize/tensor_values.h"
 #include "tests/support/loaded_model.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_checkpoint.h"
@@ -155,12 +155,13 @@ TEST_CASE("a quantized folder is a model with the same tensors in fewer bytes")
     CHECK(engine::validateTensors(*checkpoint));
     std::size_t quantized = 0;
     kernels::ThreadPool pool(1);
-    for (const auto &[name, entry] : source->tensors()) {
+    for (const auto &[name, tensor] : source->tensors()) {
+        const engine::TensorEntry *entry = tensor.entry;
         CAPTURE(name);
         if (const auto same = target->tensors().find(name); same != target->tensors().end()) {
-            CHECK(same->second->type == entry->type);
-            CHECK(same->second->shape == entry->shape);
-            CHECK(std::ranges::equal(same->second->bytes, entry->bytes));
+            CHECK(same->second.entry->type == entry->type);
+            CHECK(same->second.entry->shape == entry->shape);
+            CHECK(std::ranges::equal(same->second.entry->bytes, entry->bytes));
             continue;
         }
         ++quantized;
@@ -320,7 +321,7 @@ TEST_CASE("another architecture: every matrix, without a forward pass")
     const auto written = engine::TensorFolder::open(target.path() / "out");
     REQUIRE(written);
     std::vector<std::string> names;
-    for (const auto &[name, entry] : written->tensors())
+    for (const auto &[name, tensor] : written->tensors())
         names.push_back(name);
     CHECK(names
           == std::vector<std::string> { "book.mul1", "book.suh", "book.svh", "book.trellis",

@@ -102,6 +102,11 @@ TEST_CASE("wrong usage is told in one line with status 2")
                     "'99999999999'");
     checkUsageError({ "generate", "--prompt", "a", "--effort", "none" }, "'none'");
     checkUsageError({ "generate", "--prompt", "a", "--stop", "" }, "--stop");
+    checkUsageError({ "generate", "--prompt", "a", "--k", "many" }, "'many'");
+    checkUsageError({ "generate", "--prompt", "a", "--drafter", "mtp" }, "'mtp'");
+    checkUsageError({ "bench" }, "'bench'");
+    checkUsageError({ "bench", "press" }, "'bench press'");
+    checkUsageError({ "bench", "speculate", "--k", "3" }, "'--k'");
     checkUsageError({ "generate", "--prompt", "a", "--greedy=yes" }, "takes no value");
     checkUsageError({ "generate", "--prompt", "a", "--raw", "--system", "b" }, "--raw");
 }
@@ -109,9 +114,10 @@ TEST_CASE("wrong usage is told in one line with status 2")
 TEST_CASE("values that only the engine can judge are usage errors too")
 {
     const TinyModel model;
-    for (const Words &wrong : { Words { "--temperature", "-1" }, Words { "--top-p", "0" },
-                                Words { "--min-p", "1" }, Words { "--max-tokens", "0" },
-                                Words { "--context", "5000" }, Words { "--threads", "-3" } }) {
+    for (const Words &wrong :
+         { Words { "--temperature", "-1" }, Words { "--top-p", "0" }, Words { "--min-p", "1" },
+           Words { "--max-tokens", "0" }, Words { "--context", "5000" },
+           Words { "--threads", "-3" }, Words { "--k", "9" }, Words { "--drafter", "dflash2" } }) {
         Words arguments = { "generate", "--prompt", "a" };
         arguments.insert(arguments.end(), wrong.begin(), wrong.end());
         const CliRun run = model.run(arguments);
@@ -165,6 +171,9 @@ TEST_CASE("generate --json gives one object that says everything")
     CHECK(json.at("tokens").size() == json.at("usage").at("completion_tokens"));
     CHECK(json.at("usage").at("prompt_tokens") > 0);
     CHECK(json.at("timings").at("decode_tokens_per_second") >= 0);
+    CHECK(json.at("drafter") == ""); // none lies beside the model
+    CHECK(json.at("drafting").at("accepted") <= json.at("drafting").at("drafted"));
+    CHECK(json.at("drafting").at("drafted_at").size() == 8);
     const std::string reason = json.at("finish_reason");
     CHECK((reason == "length" || reason == "stop"));
 
@@ -341,4 +350,23 @@ TEST_CASE(
     CHECK(inspected.output.find("EXL3") != std::string::npos);
     checkUsageError({ "synth", "--shape", "glimmer", "--out", out },
                     "is there already and not an empty folder");
+}
+
+TEST_CASE("the embedded drafter makes fewer steps of the same tokens")
+{
+    const Words arguments = { "generate", "--prompt", "Count from 1 to 30.", "--effort", "low",
+                              "--greedy", "--json" };
+    const auto report = [&](Words more) {
+        more.insert(more.begin(), arguments.begin(), arguments.end());
+        const CliRun run = runCli({ .arguments = more, .input = {}, .onOutput = {} });
+        REQUIRE(run.status == 0);
+        return nlohmann::json::parse(run.output);
+    };
+    const auto plain = report({ "--k", "0" });
+    const auto drafted = report({ "--k", "7", "--drafter", "dflash2" });
+    CHECK(drafted.at("drafter") == "DFlash2");
+    CHECK(drafted.at("tokens") == plain.at("tokens"));
+    CHECK(plain.at("drafting").at("drafted") == 0);
+    CHECK(2 * drafted.at("drafting").at("steps").get<int>()
+          < plain.at("drafting").at("steps").get<int>());
 }
