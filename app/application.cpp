@@ -24,10 +24,13 @@ QString defaultDatabase()
         + "/firesteel/firesteel.db"_L1;
 }
 
-// With its folder of models filled in.
-ModelsController::Setup besideDatabase(ModelsController::Setup setup, const QString &database)
+// With the folder of models that a person chose, else one beside the database.
+ModelsController::Setup withModelsFolder(ModelsController::Setup setup, const QString &chosen,
+                                         const QString &database)
 {
-    if (setup.downloads.modelsFolder.isEmpty())
+    if (!chosen.isEmpty())
+        setup.downloads.modelsFolder = chosen;
+    else if (setup.downloads.modelsFolder.isEmpty())
         setup.downloads.modelsFolder = QFileInfo(database).path() + "/models"_L1;
     return setup;
 }
@@ -45,12 +48,16 @@ Application::Application(std::unique_ptr<engine::Engine> engine, ApplicationSetu
     , m_exchange(m_database)
     , m_models(
           m_database,
-          besideDatabase(std::move(setup.models),
-                         setup.databaseFile.isEmpty() ? defaultDatabase() : setup.databaseFile))
+          withModelsFolder(std::move(setup.models), m_settings.modelsFolder(),
+                           setup.databaseFile.isEmpty() ? defaultDatabase() : setup.databaseFile))
     , m_engineController(*m_engine, std::move(setup.engine))
+    , m_benchmark(m_engineController)
+    , m_setup(m_settings, m_models, setup.procFolder)
     , m_search(m_store)
 {
     connect(&m_models, &ModelsController::useRequested, this, &Application::useModel);
+    connect(&m_models, &ModelsController::modelsFolderChanged, this,
+            [this] { m_settings.setModelsFolder(m_models.modelsFolder()); });
     newConversation();
 }
 

@@ -5,12 +5,14 @@
 // exit is cancelled before the engine goes.
 #pragma once
 
+#include "app/benchmark/benchmark_controller.h"
 #include "app/chat/conversation_controller.h"
 #include "app/chat/conversation_list_model.h"
 #include "app/chat/conversation_search_model.h"
 #include "app/inference/engine_controller.h"
 #include "app/models/models_controller.h"
 #include "app/settings/app_settings.h"
+#include "app/setup/setup_controller.h"
 #include "app/store/conversation_exchange.h"
 #include "app/store/conversation_store.h"
 #include "app/store/database_thread.h"
@@ -31,6 +33,7 @@ struct ApplicationSetup
     QString settingsFile; // empty: in the user's configuration folder
     QString databaseFile; // empty: in the user's data folder
     ModelsController::Setup models; // without a folder of models: beside the database
+    QString procFolder = QStringLiteral("/proc"); // what tells of this machine; except in tests
     bool isModelGiven = false; // by command line or environment: no choice of before counts
 };
 
@@ -50,6 +53,8 @@ class Application : public QObject
     Q_PROPERTY(QString exchangeText READ exchangeText NOTIFY exchangeChanged FINAL)
     Q_PROPERTY(bool exchanging READ isExchanging NOTIFY exchangeChanged FINAL)
     Q_PROPERTY(firesteel::app::ModelsController *models READ models CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::SetupController *setup READ setup CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::BenchmarkController *benchmark READ benchmark CONSTANT FINAL)
     Q_PROPERTY(bool canUndoDelete READ canUndoDelete NOTIFY canUndoDeleteChanged FINAL)
     Q_PROPERTY(QString deletedTitle READ deletedTitle NOTIFY canUndoDeleteChanged FINAL)
 
@@ -79,6 +84,8 @@ public:
     DatabaseThread *database() { return &m_database; }
     ConversationSearchModel *search() { return &m_search; }
     ModelsController *models() { return &m_models; }
+    SetupController *setup() { return &m_setup; }
+    BenchmarkController *benchmark() { return &m_benchmark; }
     QString exchangeText() const { return m_exchangeText; }
     bool isExchanging() const { return m_isExchanging; }
     bool canUndoDelete() const { return m_deleted.has_value(); }
@@ -105,6 +112,8 @@ private:
     ConversationExchange m_exchange;
     ModelsController m_models;
     EngineController m_engineController;
+    BenchmarkController m_benchmark;
+    SetupController m_setup;
     ConversationListModel m_conversations;
     ConversationSearchModel m_search;
     std::optional<ConversationListModel::Entry> m_deleted; // the last one, until another is

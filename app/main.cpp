@@ -119,7 +119,10 @@ int main(int argc, char *argv[])
     app::setUpProcess();
     if (isHeadless(argc, argv)) {
         const QCoreApplication qt(argc, argv);
-        return app::runHeadless(parse(qt).headless, modelsSetup(),
+        app::ModelsController::Setup models = modelsSetup();
+        if (const QString chosen = app::AppSettings({}).modelsFolder(); !chosen.isEmpty())
+            models.downloads.modelsFolder = chosen;
+        return app::runHeadless(parse(qt).headless, std::move(models),
                                 dataFolder() + u"/firesteel.db"_s);
     }
     QGuiApplication qt(argc, argv);

@@ -15,12 +15,20 @@ ApplicationWindow {
 
     required property App.Application application
     readonly property App.AppSettings settings: application.settings
-    // Beside the chat: "models". Empty: the chat.
+    // Beside the chat: one of `pages`. Empty: the chat.
     property string shownPage: ""
     readonly property var pages: ({
             "models": {
                 "title": qsTr("Models"),
                 "component": modelsComponent
+            },
+            "benchmark": {
+                "title": qsTr("Benchmark"),
+                "component": benchmarkComponent
+            },
+            "setup": {
+                "title": qsTr("Set up Firesteel"),
+                "component": setupComponent
             }
         })
     readonly property bool systemDark: Application.styleHints.colorScheme === Qt.Dark
@@ -54,6 +62,8 @@ ApplicationWindow {
     }
 
     function showChat() {
+        if (shownPage === "setup")
+            application.setup.leave();
         shownPage = "";
         sidebarDrawer.close();
         page.focusComposer();
@@ -101,6 +111,11 @@ ApplicationWindow {
         highlight: Theme.accent
         highlightedText: Theme.accentText
         placeholderText: Theme.dim
+    }
+
+    Component.onCompleted: {
+        if (application.setup.wanted)
+            showPage("setup");
     }
 
     Binding {
@@ -198,6 +213,7 @@ ApplicationWindow {
             onImportRequested: exchange.askImport()
             onExchangeDismissed: root.application.dismissExchange()
             shownPage: root.shownPage
+            setupUnfinished: !root.application.setup.finished
             onPageRequested: page => root.showPage(page)
 
             Connections {
@@ -216,6 +232,29 @@ ApplicationWindow {
         ModelsPage {
             focus: true
             models: root.application.models
+            onClosed: root.showChat()
+        }
+    }
+
+    Component {
+        id: benchmarkComponent
+
+        BenchmarkPage {
+            focus: true
+            benchmark: root.application.benchmark
+            onClosed: root.showChat()
+        }
+    }
+
+    Component {
+        id: setupComponent
+
+        SetupPage {
+            focus: true
+            setup: root.application.setup
+            models: root.application.models
+            engine: root.application.engine
+            benchmark: root.application.benchmark
             onClosed: root.showChat()
         }
     }

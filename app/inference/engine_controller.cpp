@@ -57,7 +57,8 @@ struct UpdateBuilder
 // Runs on a worker: everything a request costs before the engine thread sees it.
 void prepareAndSubmit(engine::Engine &engine, const std::vector<engine::Message> &messages,
                       const engine::PromptOptions &options, const engine::SamplingParams &sampling,
-                      GenerationToken token, const std::shared_ptr<GenerationLink> &link,
+                      std::optional<int> maxTokens, GenerationToken token,
+                      const std::shared_ptr<GenerationLink> &link,
                       const std::shared_ptr<EventBuffer> &buffer)
 {
     const auto report = [&](engine::GenerationEvent event) {
@@ -76,6 +77,7 @@ void prepareAndSubmit(engine::Engine &engine, const std::vector<engine::Message>
     engine::GenerationRequest request;
     request.prompt = std::move(*prompt);
     request.sampling = sampling;
+    request.maxTokens = maxTokens;
     buffer->push(GenerationEntry { token, std::move(submitted) });
     const auto id
         = engine.submit(std::move(request), [buffer, token](engine::RequestId, const auto &event) {
@@ -125,9 +127,11 @@ void EngineController::retry()
 
 void EngineController::use(const QString &folder)
 {
-    m_setup.findModel = [folder] {
-        return ModelLocation { QDir(folder).filesystemAbsolutePath(), { folder } };
-    };
+    m_findChosen = nullptr;
+    if (!folder.isEmpty())
+        m_findChosen = [folder] {
+            return ModelLocation { QDir(folder).filesystemAbsolutePath(), { folder } };
+        };
     look();
 }
 
@@ -135,7 +139,7 @@ void EngineController::look()
 {
     ++m_load;
     setState(State::Looking);
-    QtConcurrent::run(&m_workers, m_setup.findModel)
+    QtConcurrent::run(&m_workers, m_findChosen ? m_findChosen : m_setup.findModel)
         .then(this, [this, load = m_load](const ModelLocation &found) {
             if (load == m_load)
                 loadFrom(found);
@@ -166,6 +170,22 @@ void EngineController::loadFrom(const ModelLocation &location)
 std::unique_ptr<Generation> EngineController::generate(std::vector<engine::Message> messages,
                                                        engine::PromptOptions options)
 {
+    return begin(std::move(messages), options, m_model.samplingDefaults, {});
+}
+
+std::unique_ptr<Generation> EngineController::measure(std::vector<engine::Message> messages,
+                                                      engine::PromptOptions options, int maxTokens)
+{
+    engine::SamplingParams greedy;
+    greedy.temperature = 0;
+    return begin(std::move(messages), options, greedy, maxTokens);
+}
+
+std::unique_ptr<Generation> EngineController::begin(std::vector<engine::Message> messages,
+                                                    engine::PromptOptions options,
+                                                    engine::SamplingParams sampling,
+                                                    std::optional<int> maxTokens)
+{
     const GenerationToken token = ++m_lastToken;
     auto link = std::make_shared<GenerationLink>();
     auto generation = std::make_unique<Generation>(m_engine, link);
@@ -173,8 +193,8 @@ std::unique_ptr<Generation> EngineController::generate(std::vector<engine::Messa
     if (!m_statsTimer.isActive())
         m_statsTimer.start();
     m_workers.start([engine = &m_engine, messages = std::move(messages), options,
-                     sampling = m_model.samplingDefaults, token, link, buffer = m_buffer] {
-        prepareAndSubmit(*engine, messages, options, sampling, token, link, buffer);
+                     sampling = std::move(sampling), maxTokens, token, link, buffer = m_buffer] {
+        prepareAndSubmit(*engine, messages, options, sampling, maxTokens, token, link, buffer);
     });
     return generation;
 }

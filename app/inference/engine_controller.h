@@ -24,6 +24,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,12 +74,16 @@ public:
 
     // Looks for the model and loads it; also after a failure or when a model was added since.
     Q_INVOKABLE void retry();
-    // Loads the model in this folder from now on, in place of whatever is loaded or loading.
+    // Loads the model in this folder from now on, in place of whatever is loaded or loading. Empty:
+    // the one that is found without being told.
     void use(const QString &folder);
 
     // Renders, tokenises and submits on a worker. Failures arrive as an update like any other.
     std::unique_ptr<Generation> generate(std::vector<engine::Message> messages,
                                          engine::PromptOptions options);
+    // The same as a measurement: greedy, whatever the model's defaults are, and this long at most.
+    std::unique_ptr<Generation> measure(std::vector<engine::Message> messages,
+                                        engine::PromptOptions options, int maxTokens);
 
     // Tokens of a text, counted on a worker; -1 without a model.
     QFuture<int> countTokens(const QString &text);
@@ -111,11 +116,16 @@ private:
     void scheduleDrain();
     void drain();
     void onLoadEvent(const engine::LoadEvent &event);
+    std::unique_ptr<Generation> begin(std::vector<engine::Message> messages,
+                                      engine::PromptOptions options,
+                                      engine::SamplingParams sampling,
+                                      std::optional<int> maxTokens);
     void deliver(GenerationToken token, const GenerationUpdate &update);
     void refreshStats();
 
     engine::Engine &m_engine;
     EngineSetup m_setup;
+    std::function<ModelLocation()> m_findChosen; // instead of m_setup.findModel; may be empty
     std::shared_ptr<EventBuffer> m_buffer;
     State m_state = State::Looking;
     QString m_loadStage;

@@ -19,12 +19,10 @@ namespace {
 
 using namespace Qt::Literals::StringLiterals;
 using Kind = ModelProblem::Kind;
-using State = ModelStatus::State;
 
 Q_LOGGING_CATEGORY(logDownloads, "firesteel.downloads", QtInfoMsg)
 
 constexpr int kReportMilliseconds = 250;
-constexpr qint64 kRateMilliseconds = 5000;
 
 QString keyOf(const QString &repository, const QString &revision)
 {
@@ -105,6 +103,7 @@ void DownloadManager::adopt(StoredModels stored)
             && QFileInfo::exists(DownloadJob::partialFolder(row.folder)))
             row.isReady = false; // a power cut came between
         entry->download = std::move(row);
+        findMoved(*entry->download);
     }
     for (Consent &consent : stored.consents) {
         if (Entry *entry = find(consent.repository, consent.revision)) {
@@ -118,9 +117,50 @@ void DownloadManager::adopt(StoredModels stored)
     for (Entry &entry : m_entries) {
         const License *license = m_catalog.license(entry.model.licenseId);
         if (!entry.consent && license != nullptr && license->isRestricted)
-            deleteFiles(entry, true);
+            deleteFiles(entry, { conversionsOf(folderOf(entry)) });
     }
     QThreadPool::globalInstance()->start([folder = m_setup.modelsFolder] { sweepDeleted(folder); });
+}
+
+// A model or a partial download that lies below the folder of models now, and not where it was any
+// more. What was ready is verified again.
+void DownloadManager::findMoved(DownloadRow &row)
+{
+    const auto isAt = [](const QString &folder) {
+        return QFileInfo::exists(folder) || QFileInfo::exists(DownloadJob::partialFolder(folder));
+    };
+    const QString here = folderOf(m_setup.modelsFolder, row.repository, row.revision);
+    if (here == row.folder || isAt(row.folder) || !isAt(here))
+        return;
+    qCInfo(logDownloads).noquote() << row.repository << "was moved to" << here;
+    row.folder = here;
+    if (std::exchange(row.isReady, false)) {
+        for (DownloadFileRow &file : row.files)
+            file.isVerified = false;
+    }
+    m_database.keep([row](const QSqlDatabase &sql) { return moveDownload(sql, row); });
+}
+
+void DownloadManager::setModelsFolder(const QString &path)
+{
+    const QString folder = QDir::cleanPath(path);
+    QtConcurrent::run([folder] {
+        return prepareModelsFolder(folder);
+    }).then(this, [this, folder](const std::optional<ModelProblem> &found) {
+        if (found) {
+            Q_EMIT folderRefused(folder, *found);
+            return;
+        }
+        m_setup.modelsFolder = folder;
+        for (Entry &entry : m_entries) {
+            const bool isRunning = m_job && entry.download && m_job->row().id == entry.download->id;
+            if (entry.download && !entry.isDeleting && !isRunning)
+                findMoved(*entry.download);
+        }
+        Q_EMIT modelsFolderChanged(folder);
+        startNext();
+        report();
+    });
 }
 
 void DownloadManager::setToken(const QByteArray &token)
@@ -351,7 +391,7 @@ void DownloadManager::remove(const QString &repository, const QString &revision)
                 report();
                 return;
             }
-            deleteFiles(*doomed, false);
+            deleteFiles(*doomed);
         });
     startNext();
     report();
@@ -368,20 +408,24 @@ void DownloadManager::withdraw(const QString &repository, const QString &revisio
     }
     entry->isDeleting = true;
     entry->problem.reset();
-    std::erase_if(m_folders,
-                  [&](const AddedFolder &folder) { return folder.repository == repository; });
-    const qint64 id = entry->download ? entry->download->id : 0;
+    // A folder that a person added is theirs; what was made of it here is not.
+    QStringList conversions;
+    std::erase_if(m_folders, [&](const AddedFolder &folder) {
+        if (folder.repository != repository)
+            return false;
+        conversions << conversionsOf(folder.path);
+        return true;
+    });
+    // The download's row goes when its files are gone: until then it says where they are.
     m_database
-        .write([repository, revision, id](const QSqlDatabase &sql) -> StoreResult<void> {
+        .write([repository, revision](const QSqlDatabase &sql) -> StoreResult<void> {
             if (auto done
                 = withdrawLicense(sql, repository, revision, QDateTime::currentDateTimeUtc());
                 !done)
                 return done;
-            if (auto done = removeFoldersOf(sql, repository); !done)
-                return done;
-            return removeDownload(sql, id);
+            return removeFoldersOf(sql, repository);
         })
-        .then(this, [this, repository, revision](const StoreResult<void> &withdrawn) {
+        .then(this, [this, repository, revision, conversions](const StoreResult<void> &withdrawn) {
             Entry *doomed = find(repository, revision);
             if (!withdrawn) {
                 doomed->isDeleting = false;
@@ -390,25 +434,32 @@ void DownloadManager::withdraw(const QString &repository, const QString &revisio
                 return;
             }
             doomed->consent.reset();
-            deleteFiles(*doomed, true);
+            deleteFiles(*doomed, conversions + QStringList { conversionsOf(folderOf(*doomed)) });
         });
     startNext();
     report();
 }
 
-void DownloadManager::deleteFiles(Entry &entry, bool withConversions)
+QString DownloadManager::folderOf(const Entry &entry) const
 {
-    const QString folder = entry.download
+    return entry.download
         ? entry.download->folder
         : folderOf(m_setup.modelsFolder, entry.model.repository, entry.model.revision);
+}
+
+void DownloadManager::deleteFiles(Entry &entry, QStringList others)
+{
+    const QString folder = folderOf(entry);
+    const qint64 id = entry.download ? entry.download->id : 0;
     entry.download.reset();
     entry.isDeleting = true;
-    QtConcurrent::run([folder, withConversions] {
-        deleteFolder(folder);
-        deleteFolder(DownloadJob::partialFolder(folder));
-        if (withConversions)
-            deleteFolder(conversionsOf(folder));
-    }).then(this, [this, repository = entry.model.repository, revision = entry.model.revision] {
+    QtConcurrent::run([folders
+                       = QStringList { folder, DownloadJob::partialFolder(folder) } + others] {
+        for (const QString &doomed : folders)
+            deleteFolder(doomed);
+    }).then(this, [this, id, repository = entry.model.repository, revision = entry.model.revision] {
+        if (id != 0)
+            m_database.keep([id](const QSqlDatabase &sql) { return removeDownload(sql, id); });
         if (Entry *gone = find(repository, revision))
             gone->isDeleting = false;
         report();
@@ -458,106 +509,6 @@ void DownloadManager::forgetFolder(const QString &path)
     std::erase_if(m_folders, [&](const AddedFolder &folder) { return folder.path == path; });
     m_database.keep([path](const QSqlDatabase &sql) { return removeFolder(sql, path); });
     report();
-}
-
-double DownloadManager::measureRate()
-{
-    const qint64 now = m_clock.elapsed();
-    m_samples.push_back({ now, m_job->receivedBytes() });
-    while (m_samples.size() > 2 && now - m_samples.front().milliseconds > kRateMilliseconds)
-        m_samples.pop_front();
-    const Sample &first = m_samples.front();
-    const Sample &last = m_samples.back();
-    const qint64 passed = last.milliseconds - first.milliseconds;
-    return passed > 0
-        ? 1000.0 * static_cast<double>(last.received - first.received) / static_cast<double>(passed)
-        : 0;
-}
-
-ModelStatus DownloadManager::statusOf(const Entry &entry) const
-{
-    ModelStatus status;
-    status.model = entry.model;
-    status.consent = entry.consent;
-    status.totalBytes = entry.model.bytes;
-    if (entry.isDeleting) {
-        status.state = State::Deleting;
-        return status;
-    }
-    if (entry.problem) {
-        status.state = State::Failed;
-        status.problem = *entry.problem;
-    }
-    if (!entry.download)
-        return status;
-    const DownloadRow &row = *entry.download;
-    status.folder = row.folder;
-    if (!row.files.empty()) {
-        status.totalBytes = 0;
-        for (const DownloadFileRow &file : row.files) {
-            status.totalBytes += file.file.size;
-            status.bytes += file.isVerified ? file.file.size : file.progress.bytes();
-        }
-    }
-    if (row.isReady)
-        status.state = QFileInfo::exists(row.folder) ? State::Ready : State::Missing;
-    else if (!entry.problem)
-        status.state = row.isPaused ? State::Paused : State::Queued;
-    if (!m_job || m_job->row().id != row.id || status.state != State::Queued)
-        return status;
-    status.bytes = m_job->bytes();
-    status.totalBytes = m_job->totalBytes();
-    const auto trouble = m_job->trouble();
-    if (trouble) {
-        status.state = State::Waiting;
-        status.problem = *trouble;
-        status.secondsToRetry = std::chrono::ceil<std::chrono::seconds>(m_job->pauseLeft()).count();
-    } else if (m_job->stage() == DownloadJob::Stage::Asking) {
-        status.state = State::Asking;
-    } else if (m_job->stage() == DownloadJob::Stage::Reusing) {
-        status.state = State::Checking;
-    } else {
-        status.state = State::Downloading;
-    }
-    return status;
-}
-
-ModelStatus DownloadManager::statusOf(const AddedFolder &folder) const
-{
-    ModelStatus status;
-    status.folder = folder.path;
-    status.model.name = QFileInfo(folder.path).fileName();
-    status.model.role = folder.role;
-    status.model.repository = folder.repository;
-    status.model.revision = folder.revision;
-    status.state = State::Added;
-    for (const CatalogModel &model : m_catalog.models()) {
-        if (model.repository != folder.repository)
-            continue;
-        status.model.name = model.name;
-        status.model.creator = model.creator;
-        status.model.licenseId = model.licenseId;
-        if (model.revision != folder.revision)
-            status.state = State::OtherWeights;
-    }
-    if (!QFileInfo::exists(folder.path))
-        status.state = State::Missing;
-    return status;
-}
-
-void DownloadManager::report()
-{
-    std::vector<ModelStatus> models;
-    models.reserve(m_entries.size() + m_folders.size());
-    const double rate = m_job ? measureRate() : 0;
-    for (const Entry &entry : m_entries) {
-        models.push_back(statusOf(entry));
-        if (models.back().state == State::Downloading)
-            models.back().bytesPerSecond = rate;
-    }
-    for (const AddedFolder &folder : m_folders)
-        models.push_back(statusOf(folder));
-    Q_EMIT modelsChanged(models);
 }
 
 } // namespace firesteel::app

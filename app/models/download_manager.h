@@ -56,6 +56,9 @@ public:
     void remove(const QString &repository, const QString &revision);
     // Withdraws the consent; deletes the model and everything made of it on this machine.
     void withdraw(const QString &repository, const QString &revision);
+    // Where models go from now on; one that was moved there by hand is found again. Answers by
+    // modelsFolderChanged() or folderRefused().
+    void setModelsFolder(const QString &path);
     void addFolder(const QString &path);
     void forgetFolder(const QString &path); // deletes nothing
 
@@ -72,6 +75,7 @@ Q_SIGNALS:
     void termsFailed(const QString &repository, const QString &revision,
                      const firesteel::app::ModelProblem &problem);
     void consentStored(const firesteel::app::Consent &consent);
+    void modelsFolderChanged(const QString &path);
     void folderRefused(const QString &path, const firesteel::app::ModelProblem &problem);
 
 private:
@@ -92,7 +96,9 @@ private:
     void onProgress(const DownloadFileRow &file);
     void onReady();
     void onFailed(const ModelProblem &problem);
-    void deleteFiles(Entry &entry, bool withConversions);
+    void findMoved(DownloadRow &row);
+    QString folderOf(const Entry &entry) const;
+    void deleteFiles(Entry &entry, QStringList others = {}); // with its partial folder and others
     void storeFolder(const AddedFolder &folder);
     void report();
     ModelStatus statusOf(const Entry &entry) const;

@@ -51,17 +51,19 @@ void HubToken::load()
     job->start();
 }
 
-void HubToken::adoptForeign()
+bool HubToken::isImplicitAllowed() const
+{
+    return !m_setup.environment.contains(u"HF_HUB_DISABLE_IMPLICIT_TOKEN"_s);
+}
+
+QByteArray HubToken::environmentToken() const
+{
+    return m_setup.environment.value(u"HF_TOKEN"_s).trimmed().toUtf8();
+}
+
+QByteArray HubToken::fileToken() const
 {
     const QProcessEnvironment &environment = m_setup.environment;
-    if (environment.contains(u"HF_HUB_DISABLE_IMPLICIT_TOKEN"_s)) {
-        adopt({}, Source::None);
-        return;
-    }
-    if (const QString token = environment.value(u"HF_TOKEN"_s).trimmed(); !token.isEmpty()) {
-        adopt(token.toUtf8(), Source::Environment);
-        return;
-    }
     QString file = environment.value(u"HF_TOKEN_PATH"_s);
     if (file.isEmpty()) {
         QString folder = environment.value(u"HF_HOME"_s);
@@ -70,8 +72,19 @@ void HubToken::adoptForeign()
                 + u"/huggingface"_s;
         file = folder + u"/token"_s;
     }
-    const QByteArray token = firstLine(file);
-    adopt(token, token.isEmpty() ? Source::None : Source::File);
+    return firstLine(file);
+}
+
+void HubToken::adoptForeign()
+{
+    if (!isImplicitAllowed())
+        adopt({}, Source::None);
+    else if (const QByteArray token = environmentToken(); !token.isEmpty())
+        adopt(token, Source::Environment);
+    else if (const QByteArray stored = fileToken(); !stored.isEmpty())
+        adopt(stored, Source::File);
+    else
+        adopt({}, Source::None);
 }
 
 void HubToken::set(const QByteArray &token)
@@ -107,19 +120,29 @@ void HubToken::adopt(const QByteArray &token, Source source)
 
 QString HubToken::sourceText() const
 {
+    const QByteArray variable = environmentToken();
+    const bool isVariablePassedOver = isOwn() && !variable.isEmpty() && variable != m_token;
+    const QString passedOver = isVariablePassedOver
+        ? u' ' + tr("The variable HF_TOKEN holds another one, which is not used.")
+        : QString();
     switch (m_source) {
     case Source::None:
         return tr("No access token. Models that are open to all need none.");
     case Source::Keychain:
-        return tr("The access token is in the keychain.");
+        return tr("The access token is the one you gave; it is in the keychain.") + passedOver;
     case Source::Session:
-        return tr("The access token is kept until you quit: no keychain answers here.");
+        return tr("The access token is the one you gave; it is kept until you quit, since no "
+                  "keychain answers here.")
+            + passedOver;
     case Source::Environment:
+        if (const QByteArray stored = fileToken(); !stored.isEmpty() && stored != m_token)
+            return tr("The access token is the one of the variable HF_TOKEN. The one that Hugging "
+                      "Face's own tools have stored is another and is not used.");
         return tr("The access token is the one of the variable HF_TOKEN.");
     case Source::File:
         break;
     }
-    return tr("The access token is the one that Hugging Face's own tools use.");
+    return tr("The access token is the one that Hugging Face's own tools have stored.");
 }
 
 } // namespace firesteel::app

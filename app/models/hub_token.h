@@ -36,7 +36,9 @@ public:
 
     const QByteArray &token() const { return m_token; }
     Source source() const { return m_source; }
-    QString sourceText() const; // for a person
+    // Given to this program, so that it can forget it; else it belongs to other programs.
+    bool isOwn() const { return m_source == Source::Keychain || m_source == Source::Session; }
+    QString sourceText() const; // for a person; names a token that is passed over as well
 
 Q_SIGNALS:
     void changed();
@@ -44,6 +46,9 @@ Q_SIGNALS:
 private:
     void adopt(const QByteArray &token, Source source);
     void adoptForeign(); // of the environment or of a file
+    bool isImplicitAllowed() const; // to use what was not given to this program
+    QByteArray environmentToken() const;
+    QByteArray fileToken() const;
     QString key() const;
 
     Setup m_setup;

@@ -9,6 +9,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QTemporaryFile>
 
 namespace firesteel::app {
 
@@ -50,6 +51,16 @@ FoundFolder inspectFolder(const QString &path, const ModelCatalog &catalog)
         }
     }
     return found;
+}
+
+std::optional<ModelProblem> prepareModelsFolder(const QString &path)
+{
+    if (!QDir::isAbsolutePath(path) || !QDir().mkpath(path))
+        return ModelProblem { Kind::FolderNotWritable, path, {} };
+    QTemporaryFile probe(path + u"/.writable-XXXXXX"_s); // removes itself
+    if (!probe.open())
+        return ModelProblem { Kind::FolderNotWritable, probe.errorString(), {} };
+    return std::nullopt;
 }
 
 void deleteFolder(const QString &folder)

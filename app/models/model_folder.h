@@ -24,6 +24,9 @@ struct FoundFolder
 // seconds.
 FoundFolder inspectFolder(const QString &path, const ModelCatalog &catalog);
 
+// Makes the folder where it is missing. The problem's detail says why files cannot be kept in it.
+std::optional<ModelProblem> prepareModelsFolder(const QString &path);
+
 // First out of the way in one step, then deleted: a kill between leaves no half model under its
 // name, and sweepDeleted() does the rest at the next start.
 void deleteFolder(const QString &folder);

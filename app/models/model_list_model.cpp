@@ -102,7 +102,7 @@ void ModelListModel::setModels(std::vector<ModelStatus> models)
 
 void ModelListModel::setFolderInUse(const QString &folder)
 {
-    m_folderInUse = QDir::cleanPath(folder);
+    m_folderInUse = folder.isEmpty() ? QString() : QDir::cleanPath(folder); // "" becomes "."
     if (!m_models.empty())
         Q_EMIT dataChanged(index(0), index(rowCount() - 1), { InUseRole, CanUseRole });
 }

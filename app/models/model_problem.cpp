@@ -86,6 +86,8 @@ QString problemText(Kind kind)
         return Words::tr("There is not enough space on the disk. What has arrived is kept.");
     case Kind::DiskFailed:
         return Words::tr("The disk refused to read or write.");
+    case Kind::FolderNotWritable:
+        return Words::tr("Firesteel cannot write into this folder. Models stay where they are.");
     case Kind::NotAModel:
         break;
     }
@@ -101,6 +103,7 @@ QString problemAction(Kind kind)
     case Kind::RevisionNotFound:
     case Kind::TakenDown:
     case Kind::WrongWeights:
+    case Kind::FolderNotWritable:
     case Kind::NotAModel:
         return {};
     case Kind::TokenNeeded:

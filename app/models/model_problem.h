@@ -42,6 +42,7 @@ struct ModelProblem
         ConsentNeeded,
         DiskFull,
         DiskFailed,
+        FolderNotWritable,
         NotAModel, // a folder without config.json and weights
     };
 

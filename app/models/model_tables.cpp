@@ -223,6 +223,17 @@ StoreResult<void> updateFile(const QSqlDatabase &sql, qint64 download, const Dow
           notNull(rangesText(file.progress.ahead)), download, file.file.path }));
 }
 
+StoreResult<void> moveDownload(const QSqlDatabase &sql, const DownloadRow &row)
+{
+    auto moved = done(
+        execute(sql, u"UPDATE downloads SET folder = ? WHERE id = ?"_s, { row.folder, row.id }));
+    if (moved)
+        moved = updateDownload(sql, row.id, row.isPaused, row.isReady);
+    for (auto file = row.files.begin(); moved && file != row.files.end(); ++file)
+        moved = updateFile(sql, row.id, *file);
+    return moved;
+}
+
 StoreResult<void> removeDownload(const QSqlDatabase &sql, qint64 id)
 {
     return done(execute(sql, u"DELETE FROM downloads WHERE id = ?"_s, { id }));

@@ -88,6 +88,8 @@ StoreResult<void> insertFiles(const QSqlDatabase &sql, qint64 download,
                               const std::vector<DownloadFileRow> &files);
 StoreResult<void> updateDownload(const QSqlDatabase &sql, qint64 id, bool isPaused, bool isReady);
 StoreResult<void> updateFile(const QSqlDatabase &sql, qint64 download, const DownloadFileRow &file);
+// Folder, flags and files of a download that lies somewhere else now.
+StoreResult<void> moveDownload(const QSqlDatabase &sql, const DownloadRow &row);
 StoreResult<void> removeDownload(const QSqlDatabase &sql, qint64 id);
 
 StoreResult<void> insertFolder(const QSqlDatabase &sql, const AddedFolder &folder);

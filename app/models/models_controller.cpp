@@ -20,8 +20,12 @@ ModelsController::Setup ModelsController::setupFrom(const QProcessEnvironment &e
     QString endpoint = environment.value(u"HF_ENDPOINT"_s).trimmed();
     while (endpoint.endsWith(u'/'))
         endpoint.chop(1);
-    if (const QUrl url(endpoint, QUrl::StrictMode); url.isValid() && !url.host().isEmpty())
+    const QUrl url(endpoint, QUrl::StrictMode);
+    const bool isWeb = url.scheme() == "https"_L1 || url.scheme() == "http"_L1;
+    if (url.isValid() && isWeb && !url.host().isEmpty())
         setup.downloads.hub.endpoint = url;
+    else
+        setup.refusedEndpoint = endpoint;
     setup.downloads.job.cacheFolder = hubCacheFolder(environment, QDir::homePath());
     setup.downloads.modelsFolder = dataFolder + u"/models"_s;
     setup.downloads.appVersion = QCoreApplication::applicationVersion();
@@ -35,6 +39,8 @@ ModelsController::Setup ModelsController::setupFrom(const QProcessEnvironment &e
 ModelsController::ModelsController(DatabaseThread &database, Setup setup, QObject *parent)
     : QObject(parent)
     , m_endpoint(setup.downloads.hub.endpoint)
+    , m_refusedEndpoint(setup.refusedEndpoint)
+    , m_modelsFolder(setup.downloads.modelsFolder)
     , m_token(std::move(setup.token))
 {
     m_thread.setObjectName(QStringLiteral("downloads"));
@@ -58,6 +64,10 @@ ModelsController::ModelsController(DatabaseThread &database, Setup setup, QObjec
                 setNotice(
                     u"%1: %2"_s.arg(QDir::toNativeSeparators(path), problemText(problem.kind)));
             });
+    connect(m_manager, &DownloadManager::modelsFolderChanged, this, [this](const QString &path) {
+        m_modelsFolder = path;
+        Q_EMIT modelsFolderChanged();
+    });
     connect(&m_token, &HubToken::changed, this, [this] {
         call([token = m_token.token()](DownloadManager &manager) { manager.setToken(token); });
         Q_EMIT tokenChanged();
@@ -73,6 +83,9 @@ ModelsController::~ModelsController()
 
 void ModelsController::start()
 {
+    if (!m_refusedEndpoint.isEmpty())
+        setNotice(tr("HF_ENDPOINT is no web address: \"%1\". Downloads come from %2.")
+                      .arg(m_refusedEndpoint, m_endpoint.host()));
     m_token.load();
     call([](DownloadManager &manager) { manager.load(); });
 }
@@ -127,10 +140,38 @@ void ModelsController::use(int row)
         Q_EMIT useRequested(m_list.at(row)->folder);
 }
 
+void ModelsController::useShipped()
+{
+    if (!isShippedInUse())
+        Q_EMIT useRequested({});
+}
+
+void ModelsController::setFolderInUse(const QString &folder)
+{
+    m_folderInUse = folder;
+    m_list.setFolderInUse(folder);
+    Q_EMIT folderInUseChanged();
+}
+
 void ModelsController::addFolder(const QUrl &folder)
 {
     setNotice({});
     call([path = folder.toLocalFile()](DownloadManager &manager) { manager.addFolder(path); });
+}
+
+void ModelsController::setModelsFolder(const QUrl &folder)
+{
+    setNotice({});
+    call(
+        [path = folder.toLocalFile()](DownloadManager &manager) { manager.setModelsFolder(path); });
+}
+
+QString ModelsController::hubText() const
+{
+    return m_endpoint == HubSetup().endpoint
+        ? QString()
+        : tr("Downloads come from %1, as the variable HF_ENDPOINT says.")
+              .arg(m_endpoint.toString());
 }
 
 void ModelsController::setToken(const QString &token) { m_token.set(token.trimmed().toUtf8()); }

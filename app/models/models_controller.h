@@ -26,15 +26,22 @@ class ModelsController : public QObject
     QML_UNCREATABLE("Application owns the models")
     Q_PROPERTY(firesteel::app::ModelListModel *list READ list CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::LicensePrompt *prompt READ prompt CONSTANT FINAL)
+    // No model was chosen, so the one that came with the program is loaded.
+    Q_PROPERTY(bool shippedInUse READ isShippedInUse NOTIFY folderInUseChanged FINAL)
     Q_PROPERTY(bool hasToken READ hasToken NOTIFY tokenChanged FINAL)
+    Q_PROPERTY(bool ownsToken READ ownsToken NOTIFY tokenChanged FINAL) // so that it can forget it
     Q_PROPERTY(QString tokenText READ tokenText NOTIFY tokenChanged FINAL)
-    Q_PROPERTY(QString notice READ notice NOTIFY noticeChanged FINAL) // of a refused folder
+    Q_PROPERTY(QString hubText READ hubText CONSTANT FINAL) // of a mirror; empty: none is set
+    Q_PROPERTY(QString modelsFolder READ modelsFolder NOTIFY modelsFolderChanged FINAL)
+    Q_PROPERTY(
+        QString notice READ notice NOTIFY noticeChanged FINAL) // of a refused folder or address
 
 public:
     struct Setup
     {
         DownloadManager::Setup downloads;
         HubToken::Setup token;
+        QString refusedEndpoint; // what HF_ENDPOINT holds, where that is no address
     };
 
     // What the environment says about the hub, its cache, proxies and tokens; models go below
@@ -46,7 +53,7 @@ public:
     ~ModelsController() override;
 
     void start();
-    void setFolderInUse(const QString &folder) { m_list.setFolderInUse(folder); }
+    void setFolderInUse(const QString &folder);
 
     // Rows are those of the list.
     Q_INVOKABLE void review(int row); // asks for the terms and shows them
@@ -59,21 +66,31 @@ public:
     Q_INVOKABLE void remove(int row); // deletes a model, or forgets an added folder
     Q_INVOKABLE void withdraw(int row);
     Q_INVOKABLE void use(int row);
+    Q_INVOKABLE void useShipped(); // the model that came with the program
     Q_INVOKABLE void addFolder(const QUrl &folder);
+    // Where models go from now on. modelsFolderChanged() follows, or a notice says why not.
+    Q_INVOKABLE void setModelsFolder(const QUrl &folder);
     Q_INVOKABLE void dismissNotice();
     Q_INVOKABLE void setToken(const QString &token);
     Q_INVOKABLE QUrl pageOf(int row) const; // at the hub
 
     ModelListModel *list() { return &m_list; }
     LicensePrompt *prompt() { return &m_prompt; }
+    bool isShippedInUse() const { return m_folderInUse.isEmpty(); }
     bool hasToken() const { return !m_token.token().isEmpty(); }
+    bool ownsToken() const { return m_token.isOwn(); }
     QString tokenText() const { return m_token.sourceText(); }
+    QString hubText() const;
+    QString modelsFolder() const { return m_modelsFolder; }
+    QString folderInUse() const { return m_folderInUse; }
     QString notice() const { return m_notice; }
 
 Q_SIGNALS:
     void tokenChanged();
     void noticeChanged();
-    void useRequested(const QString &folder);
+    void modelsFolderChanged();
+    void folderInUseChanged();
+    void useRequested(const QString &folder); // empty: the one that came with the program
 
 private:
     // Runs work on the download thread, later.
@@ -90,6 +107,9 @@ private:
     void setNotice(const QString &notice);
 
     QUrl m_endpoint;
+    QString m_refusedEndpoint;
+    QString m_modelsFolder;
+    QString m_folderInUse;
     HubToken m_token;
     ModelListModel m_list;
     LicensePrompt m_prompt;

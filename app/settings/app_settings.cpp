@@ -21,10 +21,14 @@ constexpr auto kFontScale = "look/fontScale"_L1;
 constexpr auto kReducedMotion = "look/reducedMotion"_L1;
 constexpr auto kShowStatistics = "chat/showStatistics"_L1;
 constexpr auto kModelFolder = "model/folder"_L1;
+constexpr auto kModelsFolder = "model/modelsFolder"_L1;
+constexpr auto kSetupStep = "setup/step"_L1;
+constexpr auto kSetupState = "setup/state"_L1;
 constexpr auto kThinkingEffort = "chat/thinkingEffort"_L1;
 
 constexpr int kLowEffort = 1;
 constexpr int kLastEffort = 3;
+constexpr int kLastSetupStep = 20; // which there are is SetupController's business
 
 QString defaultFile()
 {
@@ -139,6 +143,34 @@ void AppSettings::setModelFolder(const QString &folder)
 {
     if (store(kModelFolder, folder, modelFolder()))
         Q_EMIT modelFolderChanged();
+}
+
+QString AppSettings::modelsFolder() const { return m_file.value(kModelsFolder).toString(); }
+
+void AppSettings::setModelsFolder(const QString &folder)
+{
+    if (store(kModelsFolder, folder, modelsFolder()))
+        Q_EMIT modelsFolderChanged();
+}
+
+int AppSettings::setupStep() const { return boundedInt(m_file, kSetupStep, 0, kLastSetupStep); }
+
+void AppSettings::setSetupStep(int step)
+{
+    if (store(kSetupStep, std::clamp(step, 0, kLastSetupStep), setupStep()))
+        Q_EMIT setupStepChanged();
+}
+
+AppSettings::SetupState AppSettings::setupState() const
+{
+    return static_cast<SetupState>(
+        boundedInt(m_file, kSetupState, 0, static_cast<int>(SetupState::Finished)));
+}
+
+void AppSettings::setSetupState(SetupState state)
+{
+    if (store(kSetupState, static_cast<int>(state), static_cast<int>(setupState())))
+        Q_EMIT setupStateChanged();
 }
 
 int AppSettings::defaultThinkingEffort() const

@@ -35,6 +35,13 @@ class AppSettings : public QObject
     // Of the model that a person chose; empty: none was.
     Q_PROPERTY(
         QString modelFolder READ modelFolder WRITE setModelFolder NOTIFY modelFolderChanged FINAL)
+    // Where downloaded models go; empty: beside the conversations.
+    Q_PROPERTY(QString modelsFolder READ modelsFolder WRITE setModelsFolder NOTIFY
+                   modelsFolderChanged FINAL)
+    // Of the first run: how far it came, and whether a person left or finished it.
+    Q_PROPERTY(int setupStep READ setupStep WRITE setSetupStep NOTIFY setupStepChanged FINAL)
+    Q_PROPERTY(
+        SetupState setupState READ setupState WRITE setSetupState NOTIFY setupStateChanged FINAL)
     // A ConversationController::ThinkingEffort; what a new conversation starts with.
     Q_PROPERTY(int defaultThinkingEffort READ defaultThinkingEffort WRITE setDefaultThinkingEffort
                    NOTIFY defaultThinkingEffortChanged FINAL)
@@ -42,6 +49,8 @@ class AppSettings : public QObject
 public:
     enum class Appearance { System, Light, Dark };
     Q_ENUM(Appearance)
+    enum class SetupState { New, Left, Finished };
+    Q_ENUM(SetupState)
 
     static constexpr double kSmallestFontScale = 0.7;
     static constexpr double kLargestFontScale = 2.5;
@@ -67,6 +76,12 @@ public:
     void setReducedMotion(bool reduced);
     QString modelFolder() const;
     void setModelFolder(const QString &folder);
+    QString modelsFolder() const;
+    void setModelsFolder(const QString &folder);
+    int setupStep() const;
+    void setSetupStep(int step);
+    SetupState setupState() const;
+    void setSetupState(SetupState state);
     int defaultThinkingEffort() const;
     void setDefaultThinkingEffort(int effort);
 
@@ -80,6 +95,9 @@ Q_SIGNALS:
     void showStatisticsChanged();
     void reducedMotionChanged();
     void modelFolderChanged();
+    void modelsFolderChanged();
+    void setupStepChanged();
+    void setupStateChanged();
     void defaultThinkingEffortChanged();
 
 private:

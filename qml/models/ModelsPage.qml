@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The models on this machine and those that can be had: download, licence, use, remove; folders of one's own; the access
-// token. Shown by Main.qml in place of the chat.
+// The models on this machine and those that can be had: download, licence, use, remove; folders of one's own; where models
+// live; the access token. Shown by Main.qml in place of the chat.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -17,17 +17,6 @@ FocusScope {
     required property App.ModelsController models
 
     signal closed
-
-    function act(row: int, action: string) {
-        if (action === "token")
-            token.edit();
-        else if (action === "page")
-            Qt.openUrlExternally(models.pageOf(row));
-        else if (action === "license")
-            models.review(row);
-        else
-            models.resume(row);
-    }
 
     Accessible.role: Accessible.Pane
     Accessible.name: qsTr("Models")
@@ -92,55 +81,67 @@ FocusScope {
             }
         }
 
-        delegate: ModelCard {
+        delegate: ManagedModelCard {
             width: list.column
-            onReviewRequested: root.models.review(index)
-            onPauseRequested: root.models.pause(index)
-            onResumeRequested: root.models.resume(index)
-            onUseRequested: root.models.use(index)
-            onCancelRequested: confirmation.ask("cancel", index, qsTr("Cancel the download of %1?").arg(name), qsTr("What has arrived is deleted. To go on later, pause it instead."), qsTr("Cancel the download"))
-            onRemoveRequested: {
-                if (added)
-                    root.models.remove(index);
-                else
-                    confirmation.ask("remove", index, qsTr("Delete %1?").arg(name), qsTr("Its files are deleted from this computer. It can be downloaded again."), qsTr("Delete"));
-            }
-            onWithdrawRequested: confirmation.ask("withdraw", index, qsTr("Withdraw your consent for %1?").arg(name), qsTr("The model and everything that was converted from it are deleted from this computer. A folder that you added yourself is forgotten, not deleted."), qsTr("Withdraw and delete"))
-            onActionChosen: action => root.act(index, action)
+            models: root.models
+            dialogs: dialogs
         }
 
         footer: Column {
             width: list.column
             topPadding: Theme.step * 4
             bottomPadding: Theme.step * 6
+            spacing: Theme.step * 2
 
+            RowLayout {
+                width: parent.width
+                visible: !root.models.shippedInUse
+                spacing: Theme.step * 2
+
+                UiText {
+                    Layout.fillWidth: true
+                    text: qsTr("Glimmer, the small demonstration model, came with Firesteel.")
+                    color: Theme.dim
+                    wrapMode: Text.Wrap
+                    elide: Text.ElideNone
+                }
+                TextButton {
+                    objectName: "useShippedButton"
+                    flat: true
+                    text: qsTr("Use Glimmer")
+                    onClicked: root.models.useShipped()
+                }
+            }
+            ModelsFolderRow {
+                width: parent.width
+                models: root.models
+            }
             TokenRow {
                 id: tokenRow
 
                 width: parent.width
                 words: root.models.tokenText
                 known: root.models.hasToken
+                own: root.models.ownsToken
                 onTokenGiven: text => root.models.setToken(text)
 
                 Connections {
-                    function onAsked() {
+                    function onTokenAsked() {
                         tokenRow.edit();
                         list.positionViewAtEnd();
                     }
 
-                    target: token
+                    target: dialogs
                 }
             }
-        }
-    }
-
-    QtObject {
-        id: token
-
-        signal asked
-
-        function edit() {
-            asked();
+            UiText {
+                width: parent.width
+                visible: text !== ""
+                text: root.models.hubText
+                color: Theme.dim
+                wrapMode: Text.Wrap
+                elide: Text.ElideNone
+            }
         }
     }
 
@@ -151,27 +152,9 @@ FocusScope {
         onAccepted: root.models.addFolder(selectedFolder)
     }
 
-    LicenseDialog {
-        id: license
+    ModelDialogs {
+        id: dialogs
 
-        objectName: "licenseDialog"
-        prompt: root.models.prompt
-        onAgreed: root.models.accept()
-        onDeclined: root.models.decline()
-        onRetried: root.models.retryReview()
-    }
-
-    ConfirmDialog {
-        id: confirmation
-
-        objectName: "confirmDialog"
-        onConfirmed: (topic, row) => {
-            if (topic === "cancel")
-                root.models.cancel(row);
-            else if (topic === "remove")
-                root.models.remove(row);
-            else
-                root.models.withdraw(row);
-        }
+        models: root.models
     }
 }

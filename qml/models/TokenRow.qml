@@ -12,6 +12,7 @@ ColumnLayout {
 
     required property string words
     property bool known: false
+    property bool own: false // given to Firesteel, so that it can forget it
     property bool editing: false
 
     signal tokenGiven(string text)
@@ -55,7 +56,8 @@ ColumnLayout {
             onClicked: root.edit()
         }
         TextButton {
-            visible: root.known
+            objectName: "forgetTokenButton"
+            visible: root.own
             flat: true
             text: qsTr("Forget it")
             onClicked: root.tokenGiven("")

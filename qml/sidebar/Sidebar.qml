@@ -17,6 +17,7 @@ Rectangle {
     property bool searchShown: false
     property bool canUndo: false
     property string shownPage: "" // see Main
+    property bool setupUnfinished: false
     property string deletedTitle
     property string exchangeText
     property bool exchanging: false
@@ -168,11 +169,44 @@ Rectangle {
             onUndone: root.undone()
         }
         TextButton {
+            objectName: "setupButton"
+            Layout.fillWidth: true
+            Layout.leftMargin: Theme.step * 2
+            Layout.rightMargin: Theme.step * 2
+            visible: root.setupUnfinished
+            flat: true
+            text: qsTr("Go on setting up")
+            palette.buttonText: root.shownPage === "setup" ? Theme.accent : Theme.text
+            onClicked: root.pageRequested("setup")
+        }
+        TextButton {
+            id: toolsButton
+
+            objectName: "toolsButton"
+            Layout.fillWidth: true
+            Layout.leftMargin: Theme.step * 2
+            Layout.rightMargin: Theme.step * 2
+            flat: true
+            text: qsTr("Tools")
+            palette.buttonText: root.shownPage === "benchmark" ? Theme.accent : Theme.text
+            onClicked: toolsMenu.open()
+
+            ToolsMenu {
+                id: toolsMenu
+
+                objectName: "toolsMenu"
+                y: -height
+                onPageRequested: page => root.pageRequested(page)
+            }
+        }
+        TextButton {
             id: modelsButton
 
             objectName: "modelsButton"
             Layout.fillWidth: true
-            Layout.margins: Theme.step * 2
+            Layout.leftMargin: Theme.step * 2
+            Layout.rightMargin: Theme.step * 2
+            Layout.bottomMargin: Theme.step * 2
             flat: true
             text: qsTr("Models")
             palette.buttonText: root.shownPage === "models" ? Theme.accent : Theme.text

@@ -32,6 +32,9 @@ void AppSettingsTest::startsWithDefaults()
     QCOMPARE(settings.fontScale(), 1.0);
     QCOMPARE(settings.defaultThinkingEffort(), 1);
     QVERIFY(settings.showStatistics());
+    QCOMPARE(settings.modelsFolder(), QString());
+    QCOMPARE(settings.setupState(), AppSettings::SetupState::New);
+    QCOMPARE(settings.setupStep(), 0);
 }
 
 void AppSettingsTest::remembers()
@@ -49,6 +52,9 @@ void AppSettingsTest::remembers()
         settings.setWindowMaximized(true);
         settings.setShowStatistics(false);
         settings.setDefaultThinkingEffort(3);
+        settings.setModelsFolder(u"/media/models"_s);
+        settings.setSetupState(AppSettings::SetupState::Left);
+        settings.setSetupStep(4);
     }
     const AppSettings settings(file);
     QCOMPARE(settings.windowGeometry(), QRect(10, 20, 1280, 800));
@@ -60,6 +66,9 @@ void AppSettingsTest::remembers()
     QVERIFY(settings.windowMaximized());
     QVERIFY(!settings.showStatistics());
     QCOMPARE(settings.defaultThinkingEffort(), 3);
+    QCOMPARE(settings.modelsFolder(), u"/media/models"_s);
+    QCOMPARE(settings.setupState(), AppSettings::SetupState::Left);
+    QCOMPARE(settings.setupStep(), 4);
 }
 
 void AppSettingsTest::bringsStrangeValuesBackIntoRange()
@@ -69,13 +78,15 @@ void AppSettingsTest::bringsStrangeValuesBackIntoRange()
     QFile written(file);
     QVERIFY(written.open(QIODevice::WriteOnly));
     written.write("[look]\nappearance=77\nfontScale=nan\n[chat]\nthinkingEffort=many\n[window]"
-                  "\ngeometry=wide\n");
+                  "\ngeometry=wide\n[setup]\nstate=-3\nstep=9999\n");
     written.close();
     AppSettings settings(file);
     QCOMPARE(settings.appearance(), AppSettings::Appearance::System);
     QCOMPARE(settings.fontScale(), 1.0);
     QCOMPARE(settings.defaultThinkingEffort(), 1);
     QVERIFY(!settings.windowGeometry().isValid());
+    QCOMPARE(settings.setupState(), AppSettings::SetupState::New);
+    QCOMPARE(settings.setupStep(), 0);
     settings.setFontScale(100);
     QCOMPARE(settings.fontScale(), AppSettings::kLargestFontScale);
     settings.setFontScale(std::numeric_limits<double>::quiet_NaN());

@@ -51,6 +51,7 @@ public:
         setup.databaseFile = m_folder.filePath(u"firesteel.db"_s);
         setup.engine.findModel = [] { return app::ModelLocation { "/models/scripted", {} }; };
         m_application = std::make_unique<app::Application>(std::move(m_fake), std::move(setup));
+        m_application->settings()->setSetupState(app::AppSettings::SetupState::Finished);
     }
 
     bool start()

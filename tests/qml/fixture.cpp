@@ -2,6 +2,7 @@
 #include "tests/qml/fixture.h"
 
 #include "tests/qml/sample_models.h"
+#include "tests/app/setup/machine_files.h"
 #include "tests/support/offline_script.h"
 
 #include <QClipboard>
@@ -10,6 +11,8 @@
 #include <QInputMethodEvent>
 #include <QJSEngine>
 #include <QTest>
+
+#include <utility>
 
 namespace firesteel::test {
 
@@ -60,6 +63,7 @@ app::Application *Fixture::makeOnDatabase()
     app::ApplicationSetup setup;
     setup.settingsFile = settings;
     setup.databaseFile = databaseFile();
+    setup.procFolder = m_folder.filePath(u"proc"_s);
     setup.models.downloads.hub.endpoint = QUrl(u"http://127.0.0.1:9"_s); // nobody answers
     setup.engine.findModel = [this] {
         return m_isModelHidden ? app::ModelLocation { {}, { u"/nowhere"_s } }
@@ -67,11 +71,20 @@ app::Application *Fixture::makeOnDatabase()
     };
     m_application = std::make_unique<app::Application>(std::move(engine), std::move(setup));
     m_application->settings()->setReducedMotion(true);
+    if (!std::exchange(m_isFirstStart, false))
+        m_application->settings()->setSetupState(app::AppSettings::SetupState::Finished);
     QJSEngine::setObjectOwnership(m_application.get(), QJSEngine::CppOwnership);
     return m_application.get();
 }
 
 void Fixture::start() { m_application->start(); }
+
+app::Application *Fixture::firstStart(const QString &machine)
+{
+    test::writeMachine(m_folder.filePath(u"proc"_s), machine);
+    m_isFirstStart = true;
+    return makeApplication();
+}
 
 void Fixture::hideModel() { m_isModelHidden = true; }
 

@@ -30,6 +30,8 @@ public:
 
     // A fresh application, not started; the one before is destroyed.
     Q_INVOKABLE firesteel::app::Application *makeApplication();
+    // As makeApplication(), but nobody has seen the first run yet, on a machine of machine_files.h.
+    Q_INVOKABLE firesteel::app::Application *firstStart(const QString &machine);
     // The next one finds what the last one stored.
     Q_INVOKABLE firesteel::app::Application *restartApplication();
     // As if another process had the conversations of the next fresh application open.
@@ -59,6 +61,7 @@ private:
     FakeScript m_script;
     FakeEngine *m_engine = nullptr; // the application's
     bool m_isModelHidden = false;
+    bool m_isFirstStart = false;
     int m_applications = 0; // each with a database of its own
     QString databaseFile() const;
     app::Application *makeOnDatabase();

@@ -9,6 +9,7 @@
 #include "qml/window.h"
 #include "tests/qml/sample_models.h"
 #include "tests/support/fake_engine.h"
+#include "tests/app/setup/machine_files.h"
 #include "tests/support/offline_script.h"
 
 #include <QCommandLineParser>
@@ -22,6 +23,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <optional>
 
 using namespace firesteel;
 using namespace Qt::Literals::StringLiterals;
@@ -77,6 +79,9 @@ struct Scene
     bool isEditing = false;
     QStringList models = {}; // the page of models, see sample_models.h
     int reviewed = -1; // row of the model whose licence is shown
+    std::optional<app::SetupController::Step> step = {}; // of the first run
+    QString machine = u"spark"_s; // see machine_files.h
+    bool isMeasured = false; // by the benchmark, whose page is shown unless there is a step
 };
 
 // A few chats of the last weeks.
@@ -197,6 +202,8 @@ bool Studio::take(const Scene &scene)
         fake = scripted.get();
         engine = std::move(scripted);
     }
+    test::writeMachine(folder.filePath(u"proc"_s), scene.machine);
+    setup.procFolder = folder.filePath(u"proc"_s);
     setup.models.downloads.hub.endpoint = QUrl(u"http://127.0.0.1:9"_s); // nobody answers
     setup.engine.findModel = [&] {
         if (scene.state == State::NoModel)
@@ -214,6 +221,8 @@ bool Studio::take(const Scene &scene)
     settings.setFontScale(scene.fontScale);
     settings.setPanelFolded(!scene.isPanelOpen);
     settings.setReducedMotion(true);
+    settings.setSetupState(scene.step ? app::AppSettings::SetupState::Left
+                                      : app::AppSettings::SetupState::Finished);
     settings.setWindowGeometry(QRect(QPoint(0, 0), scene.size));
     application.conversation()->setThinkingEffort(app::ConversationController::High);
 
@@ -254,6 +263,21 @@ bool Studio::take(const Scene &scene)
         QMetaObject::invokeMethod(window, "showPage", Q_ARG(QString, u"models"_s));
         test::showModels(*application.models(), scene.models);
     }
+    if (scene.isMeasured) {
+        QMetaObject::invokeMethod(window, "showPage", Q_ARG(QString, u"benchmark"_s));
+        app::BenchmarkController &benchmark = *application.benchmark();
+        if (!waitFor([&] { return benchmark.isAvailable(); }, 10'000))
+            return false;
+        benchmark.start();
+        if (!waitFor([&] { return !benchmark.isRunning(); }, 180'000))
+            return false;
+    }
+    if (scene.step) {
+        QMetaObject::invokeMethod(window, "showPage", Q_ARG(QString, u"setup"_s));
+        application.setup()->show(*scene.step);
+        if (!waitFor([&] { return !application.setup()->checks().isEmpty(); }, 10'000))
+            return false;
+    }
     if (scene.reviewed >= 0) {
         application.models()->review(scene.reviewed);
         test::answerTerms(*application.models(), scene.reviewed);
@@ -266,6 +290,7 @@ std::vector<Scene> scenes()
 {
     using Appearance = app::AppSettings::Appearance;
     using State = app::EngineController::State;
+    using Step = app::SetupController::Step;
     const QSize wide(1280, 800);
     const QSize narrow(720, 480);
     const QString question
@@ -339,6 +364,34 @@ std::vector<Scene> scenes()
           .size = narrow,
           .models = { u"ready"_s, u"available"_s },
           .reviewed = 1 },
+        { .name = u"setup-check-light"_s, .step = Step::Check },
+        { .name = u"setup-check-dark"_s,
+          .appearance = Appearance::Dark,
+          .step = Step::Check,
+          .machine = u"laptop"_s },
+        { .name = u"setup-check-narrow"_s,
+          .size = narrow,
+          .step = Step::Check,
+          .machine = u"laptop"_s },
+        { .name = u"setup-folder"_s, .step = Step::Folder },
+        { .name = u"setup-licences"_s,
+          .appearance = Appearance::Dark,
+          .models = { u"available"_s, u"available"_s },
+          .step = Step::Licences },
+        { .name = u"setup-download"_s,
+          .models = { u"downloading"_s, u"available"_s },
+          .step = Step::Download },
+        { .name = u"setup-download-narrow"_s,
+          .size = narrow,
+          .appearance = Appearance::Dark,
+          .models = { u"downloading"_s, u"waiting"_s },
+          .step = Step::Download },
+        { .name = u"setup-load"_s, .models = { u"ready"_s, u"available"_s }, .step = Step::Load },
+        { .name = u"setup-benchmark"_s, .step = Step::Benchmark },
+        { .name = u"benchmark-light"_s, .isMeasured = true },
+        { .name = u"benchmark-dark"_s, .appearance = Appearance::Dark, .isMeasured = true },
+        { .name = u"benchmark-narrow"_s, .size = narrow, .isMeasured = true },
+        { .name = u"tools-menu"_s, .appearance = Appearance::Dark, .pressed = u"toolsButton"_s },
         { u"failed-load"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::Failed },
     };
 }

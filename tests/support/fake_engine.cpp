@@ -279,7 +279,7 @@ void FakeEngine::runLoad(Load load, Lock &lock)
     m_stats.contextTokens = script.contextTokens;
     engine::ModelInfo info;
     info.name = script.modelName;
-    info.backend = "Scripted";
+    info.backend = script.backend;
     info.vocabulary = script.vocabulary;
     info.contextTokens = script.contextTokens;
     tell(info);

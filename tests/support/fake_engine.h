@@ -39,6 +39,7 @@ struct FakeScript
     std::optional<engine::Error> submitError;
     std::string modelName = "Glimmer";
     std::string vocabulary = "scripted"; // of its tokens, which count from 1 in each answer
+    std::string backend = "Scripted";
     int contextTokens = 262'144;
     std::chrono::milliseconds prefillTime { 0 };
     double tokensPerSecond = 0; // 0: as fast as it can

@@ -36,8 +36,6 @@ int main(int argc, char *argv[])
     setup.databaseFile = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation)
         + u"/firesteel-offline/firesteel.db"_s; // never a person's conversations
     setup.engine.findModel = [] { return app::ModelLocation { "/", {} }; };
-    setup.databaseFile = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation)
-        + u"/firesteel-offline/firesteel.db"_s; // never a person's own
     app::Application application(std::move(engine), std::move(setup));
 
     app::quitOnTermination(qt);

@@ -152,7 +152,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def send_body(self, rule, entry, answer):
         limit = rule.get("cut", rule.get("stall"))
         started = time.monotonic()
-        while piece := answer.read(PIECE if limit is None else min(PIECE, max(1, limit - entry["sent"]))):
+        largest = min(PIECE, max(1, rule["slow"] // 20)) if "slow" in rule else PIECE
+        while piece := answer.read(largest if limit is None else min(largest, max(1, limit - entry["sent"]))):
             if limit is not None and entry["sent"] >= limit:
                 if "stall" in rule:
                     time.sleep(20)

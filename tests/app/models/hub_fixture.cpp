@@ -328,6 +328,8 @@ DownloadSession::DownloadSession(const app::ModelCatalog &catalog,
             });
     connect(m_manager, &app::DownloadManager::folderRefused, this,
             [this](const QString &, const app::ModelProblem &problem) { m_refusal = problem; });
+    connect(m_manager, &app::DownloadManager::modelsFolderChanged, this,
+            [this](const QString &path) { m_modelsFolder = path; });
     m_thread.start();
     call([](app::DownloadManager &manager) { manager.load(); });
 }

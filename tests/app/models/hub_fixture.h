@@ -95,6 +95,7 @@ public:
     bool isLoaded() const { return m_isLoaded; }
     const std::optional<app::LicenseTerms> &terms() const { return m_terms; }
     const std::optional<app::ModelProblem> &termsProblem() const { return m_termsProblem; }
+    const QString &modelsFolder() const { return m_modelsFolder; } // once it was changed
     const std::optional<app::ModelProblem> &refusal() const { return m_refusal; } // of a folder
     const std::vector<app::ModelStatus::State> &states() const { return m_states; } // as they came
 
@@ -107,6 +108,7 @@ private:
     std::optional<app::LicenseTerms> m_terms;
     std::optional<app::ModelProblem> m_termsProblem;
     std::optional<app::ModelProblem> m_refusal;
+    QString m_modelsFolder;
     bool m_isLoaded = false;
     bool m_isAccepting = false;
 };

@@ -5,6 +5,7 @@
 #include "tests/app/models/hub_fixture.h"
 
 #include <QDir>
+#include <QSettings>
 #include <QTest>
 
 using namespace firesteel;
@@ -76,9 +77,14 @@ void HeadlessDownloadTest::downloadsWhatWasAccepted()
     QVERIFY(accepted.output.contains("MIT License, text with SHA-256"));
     QCOMPARE(m_hub->sentBytes(u"weights"_s), 0); // accepting downloads nothing
 
+    // Into the folder that was chosen in the window.
+    const QString models = m_home.filePath(u"other disk/models"_s);
+    QVERIFY(QDir(m_home.path()).mkpath(u".config/firesteel"_s));
+    QSettings(m_home.filePath(u".config/firesteel/firesteel.ini"_s), QSettings::IniFormat)
+        .setValue(u"model/modelsFolder"_s, models);
     const Outcome downloaded = run({ u"--download"_s, m_key });
-    const QString folder = app::DownloadManager::folderOf(
-        m_home.filePath(u"data/firesteel/models"_s), m_target.repository, m_target.revision);
+    const QString folder
+        = app::DownloadManager::folderOf(models, m_target.repository, m_target.revision);
     if (downloaded.errors.contains("needed")) // the reserve of a real download
         QSKIP("less than the reserve is free on this disk");
     QVERIFY2(downloaded.code == 0, downloaded.errors.constData());

@@ -20,6 +20,7 @@ private Q_SLOTS:
     void findsAForeignToken_data();
     void findsAForeignToken();
     void prefersWhatItWasGiven();
+    void saysWhichOfTwoIsUsed();
     void findsTheCache();
 };
 
@@ -78,6 +79,41 @@ void HubTokenTest::prefersWhatItWasGiven()
     QCOMPARE(token.source(), HubToken::Source::Session);
     token.set({});
     QCOMPARE(token.token(), "hf_env");
+}
+
+// A variable set long ago must not win in silence over the token a person logged in with.
+void HubTokenTest::saysWhichOfTwoIsUsed()
+{
+    const QTemporaryDir home;
+    QFile file(home.filePath(u"token"_s));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("hf_stored\n");
+    file.close();
+    HubToken::Setup setup;
+    setup.environment.insert(u"HF_TOKEN_PATH"_s, file.fileName());
+    HubToken stored(setup);
+    stored.load();
+    QVERIFY(!stored.isOwn());
+    QVERIFY(stored.sourceText().contains(u"stored"_s));
+    QVERIFY(!stored.sourceText().contains(u"HF_TOKEN"_s));
+
+    setup.environment.insert(u"HF_TOKEN"_s, u"hf_stored"_s); // the same twice
+    HubToken same(setup);
+    same.load();
+    QVERIFY(!same.sourceText().contains(u"not used"_s));
+
+    setup.environment.insert(u"HF_TOKEN"_s, u"hf_env"_s);
+    HubToken token(setup);
+    token.load();
+    QCOMPARE(token.token(), "hf_env");
+    QVERIFY(token.sourceText().contains(u"HF_TOKEN"_s));
+    QVERIFY(token.sourceText().contains(u"not used"_s));
+    token.set("hf_mine");
+    QVERIFY(token.isOwn());
+    QVERIFY(token.sourceText().contains(u"you gave"_s));
+    QVERIFY(token.sourceText().contains(u"HF_TOKEN holds another one, which is not used"_s));
+    token.set("hf_env");
+    QVERIFY(!token.sourceText().contains(u"not used"_s));
 }
 
 void HubTokenTest::findsTheCache()

@@ -31,6 +31,9 @@ private Q_SLOTS:
     void takesFilesFromAnotherProgramsCache();
     void distrustsADamagedCache();
     void withdrawingDeletesEverything();
+    void withdrawingReachesEveryFolder();
+    void findsModelsThatWereMoved();
+    void goesOnWithAMovedDownload();
     void addsFolders();
 };
 
@@ -197,6 +200,114 @@ void ModelLibraryTest::withdrawingDeletesEverything()
     m_session->call([](auto &manager) { manager.enqueue(kRepository, kRevision); });
     QVERIFY(reach(State::Failed));
     QCOMPARE(m_session->status().problem.kind, Kind::ConsentNeeded);
+}
+
+// What was converted from a folder of the person's own, and what lies in a folder of models that is
+// no longer the chosen one, also after a kill in the middle.
+void ModelLibraryTest::withdrawingReachesEveryFolder()
+{
+    open();
+    m_session->accept();
+    QVERIFY(reach(State::Ready));
+    const QString own = m_folder->filePath(u"own drafter"_s);
+    QVERIFY(QDir().mkpath(own));
+    for (const HubFileContent &content : m_hub.files()) {
+        if (!content.path.contains(u'/'))
+            QVERIFY(QFile::copy(modelFolder() + u'/' + content.path, own + u'/' + content.path));
+    }
+    QFile config(own + u"/config.json"_s);
+    QVERIFY(config.remove() && config.open(QIODevice::WriteOnly));
+    config.write("{\"architectures\": [\"DFlash2DraftModel\"]}");
+    config.close();
+    m_session->call([own](auto &manager) { manager.addFolder(own); });
+    QTRY_COMPARE(m_session->models().size(), 2U);
+    const QString converted = app::DownloadManager::conversionsOf(own);
+    QVERIFY(QDir().mkpath(converted + u"/int8"_s));
+    const QString elsewhere = m_folder->filePath(u"elsewhere"_s);
+    m_session->call([elsewhere](auto &manager) { manager.setModelsFolder(elsewhere); });
+    QTRY_VERIFY(QFileInfo::exists(elsewhere));
+    m_session->call([](auto &manager) { manager.withdraw(kRepository, kRevision); });
+    QVERIFY(reach(State::Available));
+    QTRY_VERIFY(!QFileInfo::exists(modelFolder()));
+    QTRY_VERIFY(!QFileInfo::exists(converted));
+    QVERIFY(QFileInfo::exists(own + u"/weights.safetensors"_s)); // theirs
+    QCOMPARE(m_session->models().size(), 1U); // but forgotten
+
+    // A kill after the withdrawal and before the files are gone.
+    open();
+    m_session->accept();
+    QVERIFY(reach(State::Ready));
+    m_session.reset();
+    app::DatabaseThread(m_folder->filePath(u"firesteel.db"_s)).write([](const QSqlDatabase &sql) {
+        return withdrawLicense(sql, kRepository, kRevision, QDateTime::currentDateTimeUtc());
+    });
+    QVERIFY(QFileInfo::exists(modelFolder()));
+    app::DownloadManager::Setup there = setup();
+    there.modelsFolder = elsewhere;
+    open(there);
+    QTRY_VERIFY(!QFileInfo::exists(modelFolder()));
+    QVERIFY(reach(State::Available));
+    open(there);
+    QTRY_VERIFY(m_session->isLoaded());
+    QVERIFY(reach(State::Available)); // nothing is left of it
+}
+
+void ModelLibraryTest::findsModelsThatWereMoved()
+{
+    open();
+    m_session->accept();
+    QVERIFY(reach(State::Ready));
+    m_session.reset();
+    const QString other = m_folder->filePath(u"other disk"_s);
+    const QString moved = app::DownloadManager::folderOf(other, kRepository, kRevision);
+    QVERIFY(QDir().mkpath(QFileInfo(moved).path()));
+    QVERIFY(QFile::rename(modelFolder(), moved));
+    QFile weights(moved + u"/weights.safetensors"_s); // and a byte fell over on the way
+    QVERIFY(weights.open(QIODevice::ReadWrite) && weights.seek(5'000'000));
+    weights.write("\x55\xaa", 2);
+    weights.close();
+
+    open(); // not told yet
+    QVERIFY(reach(State::Missing));
+    m_hub.forgetRequests();
+    app::DownloadManager::Setup there = setup();
+    there.modelsFolder = other;
+    open(there);
+    QVERIFY(reach(State::Ready));
+    QCOMPARE(m_session->status().folder, moved);
+    QVERIFY(std::ranges::count(m_session->states(), State::Checking) > 0);
+    QCOMPARE(m_hub.sentBytes(QString()), m_hub.sentBytes(u"weights"_s)); // nothing but the damage
+    QVERIFY(m_hub.sentBytes(u"weights"_s) >= kWeightsBytes);
+    QVERIFY(weights.open(QIODevice::ReadOnly));
+    QVERIFY(weights.readAll() == m_hub.files().back().bytes);
+    weights.close();
+    open(there); // and is known there
+    QVERIFY(reach(State::Ready));
+    QVERIFY(!std::ranges::count(m_session->states(), State::Checking));
+}
+
+void ModelLibraryTest::goesOnWithAMovedDownload()
+{
+    m_hub.setFaults("[{'side': 'content', 'path': 'weights', 'slow': 800000}]");
+    open();
+    m_session->accept();
+    QTRY_VERIFY_WITH_TIMEOUT(m_session->status().bytes > 4'000'000, 20'000);
+    m_session->call([](auto &manager) { manager.pause(kRepository, kRevision); });
+    QVERIFY(reach(State::Paused));
+    const qint64 bytes = m_session->status().bytes;
+    const QString other = m_folder->filePath(u"other disk"_s);
+    const QString moved = app::DownloadManager::folderOf(other, kRepository, kRevision);
+    QVERIFY(QDir().mkpath(QFileInfo(moved).path()));
+    QVERIFY(QFile::rename(app::DownloadJob::partialFolder(modelFolder()),
+                          app::DownloadJob::partialFolder(moved)));
+    m_hub.setFaults("[]");
+    m_hub.forgetRequests();
+    m_session->call([other](auto &manager) { manager.setModelsFolder(other); });
+    QTRY_COMPARE(m_session->modelsFolder(), other);
+    m_session->call([](auto &manager) { manager.resume(kRepository, kRevision); });
+    QVERIFY(reach(State::Ready));
+    QCOMPARE(m_session->status().folder, moved);
+    QTRY_COMPARE(m_hub.sentBytes(QString()), m_hub.totalBytes() - bytes);
 }
 
 void ModelLibraryTest::addsFolders()
