@@ -28,11 +28,10 @@ constexpr int kLongestRun = 2500; // milliseconds before a kill
 std::optional<std::optional<app::DownloadFileRow>> weightsIn(const QString &database)
 {
     app::DatabaseThread thread(database);
-    auto stored = thread.read(app::readStoredModels);
-    stored.waitForFinished();
-    if (!stored.result())
+    const auto stored = thread.read(app::readStoredModels).result(); // waits
+    if (!stored)
         return std::nullopt;
-    for (const app::DownloadRow &row : stored.result()->downloads) {
+    for (const app::DownloadRow &row : stored->downloads) {
         for (const app::DownloadFileRow &file : row.files) {
             if (file.file.path == u"weights.safetensors"_s)
                 return std::optional(file);

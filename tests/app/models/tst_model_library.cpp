@@ -239,7 +239,7 @@ void ModelLibraryTest::withdrawingReachesEveryFolder()
     QVERIFY(reach(State::Ready));
     m_session.reset();
     app::DatabaseThread(m_folder->filePath(u"firesteel.db"_s)).write([](const QSqlDatabase &sql) {
-        return withdrawLicense(sql, kRepository, kRevision, QDateTime::currentDateTimeUtc());
+        return app::withdrawLicense(sql, kRepository, kRevision, QDateTime::currentDateTimeUtc());
     });
     QVERIFY(QFileInfo::exists(modelFolder()));
     app::DownloadManager::Setup there = setup();
