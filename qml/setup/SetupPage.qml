@@ -57,7 +57,7 @@ FocusScope {
                     objectName: "setupStep" + index
                     flat: true
                     text: qsTr("%1. %2").arg(index + 1).arg(modelData)
-                    palette.buttonText: current ? Theme.accent : index < root.setup.step ? Theme.text : Theme.dim
+                    palette.windowText: current ? Theme.accent : index < root.setup.step ? Theme.text : Theme.dim
                     font.weight: current ? Font.DemiBold : Font.Normal
                     onClicked: root.setup.show(index)
 

@@ -176,7 +176,7 @@ Rectangle {
             visible: root.setupUnfinished
             flat: true
             text: qsTr("Go on setting up")
-            palette.buttonText: root.shownPage === "setup" ? Theme.accent : Theme.text
+            palette.windowText: root.shownPage === "setup" ? Theme.accent : Theme.text
             onClicked: root.pageRequested("setup")
         }
         TextButton {
@@ -188,7 +188,7 @@ Rectangle {
             Layout.rightMargin: Theme.step * 2
             flat: true
             text: qsTr("Tools")
-            palette.buttonText: root.shownPage === "benchmark" ? Theme.accent : Theme.text
+            palette.windowText: root.shownPage === "benchmark" ? Theme.accent : Theme.text
             onClicked: toolsMenu.open()
 
             ToolsMenu {
@@ -209,7 +209,7 @@ Rectangle {
             Layout.bottomMargin: Theme.step * 2
             flat: true
             text: qsTr("Models")
-            palette.buttonText: root.shownPage === "models" ? Theme.accent : Theme.text
+            palette.windowText: root.shownPage === "models" ? Theme.accent : Theme.text
             onClicked: root.pageRequested("models")
 
             Tip {
