@@ -391,7 +391,10 @@ std::vector<Scene> scenes()
         { .name = u"benchmark-light"_s, .isMeasured = true },
         { .name = u"benchmark-dark"_s, .appearance = Appearance::Dark, .isMeasured = true },
         { .name = u"benchmark-narrow"_s, .size = narrow, .isMeasured = true },
-        { .name = u"tools-menu"_s, .appearance = Appearance::Dark, .pressed = u"toolsButton"_s },
+        { .name = u"tools-menu"_s,
+          .appearance = Appearance::Dark,
+          .question = question,
+          .pressed = u"toolsButton"_s },
         { u"failed-load"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::Failed },
     };
 }
