@@ -15,22 +15,8 @@ ApplicationWindow {
 
     required property App.Application application
     readonly property App.AppSettings settings: application.settings
-    // Beside the chat: one of `pages`. Empty: the chat.
+    // Beside the chat: a page of WindowPages. Empty: the chat.
     property string shownPage: ""
-    readonly property var pages: ({
-            "models": {
-                "title": qsTr("Models"),
-                "component": modelsComponent
-            },
-            "benchmark": {
-                "title": qsTr("Benchmark"),
-                "component": benchmarkComponent
-            },
-            "setup": {
-                "title": qsTr("Set up Firesteel"),
-                "component": setupComponent
-            }
-        })
     readonly property bool systemDark: Application.styleHints.colorScheme === Qt.Dark
     property bool searchShown: false
     readonly property bool dark: settings.appearance === App.AppSettings.System ? systemDark : settings.appearance === App.AppSettings.Dark
@@ -148,45 +134,15 @@ ApplicationWindow {
         settings: root.settings
     }
 
-    Shortcut {
-        sequences: [StandardKey.New]
-        onActivated: root.newConversation()
-    }
-    Shortcut {
-        sequence: "Ctrl+B"
-        onActivated: root.toggleSidebar()
-    }
-    Shortcut {
-        sequence: "Ctrl+Shift+P"
-        onActivated: root.togglePanel()
-    }
-    Shortcut {
-        sequence: "Ctrl+Shift+F"
-        onActivated: root.startSearch()
-    }
-    Shortcut {
-        sequence: "Ctrl+L"
-        onActivated: root.showChat()
-    }
-    Shortcut {
-        sequence: "Ctrl+Shift+M"
-        onActivated: root.showPage("models")
-    }
-    Shortcut {
-        sequences: [StandardKey.ZoomIn, "Ctrl+="]
-        onActivated: root.scaleText(0.1)
-    }
-    Shortcut {
-        sequences: [StandardKey.ZoomOut]
-        onActivated: root.scaleText(-0.1)
-    }
-    Shortcut {
-        sequence: "Ctrl+0"
-        onActivated: root.scaleText(0)
-    }
-    Shortcut {
-        sequences: [StandardKey.Quit]
-        onActivated: root.close()
+    WindowShortcuts {
+        onNewRequested: root.newConversation()
+        onSidebarToggled: root.toggleSidebar()
+        onPanelToggled: root.togglePanel()
+        onSearchStarted: root.startSearch()
+        onChatRequested: root.showChat()
+        onPageRequested: page => root.showPage(page)
+        onTextScaled: by => root.scaleText(by)
+        onClosed: root.close()
     }
 
     Component {
@@ -223,39 +179,6 @@ ApplicationWindow {
 
                 target: root
             }
-        }
-    }
-
-    Component {
-        id: modelsComponent
-
-        ModelsPage {
-            focus: true
-            models: root.application.models
-            onClosed: root.showChat()
-        }
-    }
-
-    Component {
-        id: benchmarkComponent
-
-        BenchmarkPage {
-            focus: true
-            benchmark: root.application.benchmark
-            onClosed: root.showChat()
-        }
-    }
-
-    Component {
-        id: setupComponent
-
-        SetupPage {
-            focus: true
-            setup: root.application.setup
-            models: root.application.models
-            engine: root.application.engine
-            benchmark: root.application.benchmark
-            onClosed: root.showChat()
         }
     }
 
@@ -312,7 +235,7 @@ ApplicationWindow {
 
                 TitleBar {
                     Layout.fillWidth: true
-                    title: root.pages[root.shownPage]?.title ?? root.application.conversation.title
+                    title: root.shownPage === "" ? root.application.conversation.title : pageLoader.title
                     engine: root.application.engine
                     settings: root.settings
                     sidebarShown: folds.sidebarDocked
@@ -334,15 +257,14 @@ ApplicationWindow {
                     showStatistics: root.settings.showStatistics
                     onNewRequested: root.newConversation()
                 }
-                Loader {
+                WindowPages {
                     id: pageLoader
 
                     Layout.fillWidth: true
                     Layout.fillHeight: true
-                    active: root.shownPage !== ""
-                    visible: active
-                    focus: active
-                    sourceComponent: root.pages[root.shownPage]?.component ?? null
+                    application: root.application
+                    page: root.shownPage
+                    onClosed: root.showChat()
                 }
             }
             Loader {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// What takes the place of the chat: one page at a time, by name.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import Firesteel.App as App
+import Firesteel.Ui
+
+Loader {
+    id: root
+
+    required property App.Application application
+    required property string page // empty: none
+    readonly property var pages: ({
+            "models": {
+                "title": qsTr("Models"),
+                "component": modelsComponent
+            },
+            "benchmark": {
+                "title": qsTr("Benchmark"),
+                "component": benchmarkComponent
+            },
+            "setup": {
+                "title": qsTr("Set up Firesteel"),
+                "component": setupComponent
+            }
+        })
+    readonly property string title: pages[page]?.title ?? ""
+
+    signal closed
+
+    active: page !== ""
+    visible: active
+    focus: active
+    sourceComponent: pages[page]?.component ?? null
+
+    Component {
+        id: modelsComponent
+
+        ModelsPage {
+            focus: true
+            models: root.application.models
+            onClosed: root.closed()
+        }
+    }
+    Component {
+        id: benchmarkComponent
+
+        BenchmarkPage {
+            focus: true
+            benchmark: root.application.benchmark
+            onClosed: root.closed()
+        }
+    }
+    Component {
+        id: setupComponent
+
+        SetupPage {
+            focus: true
+            setup: root.application.setup
+            models: root.application.models
+            engine: root.application.engine
+            benchmark: root.application.benchmark
+            onClosed: root.closed()
+        }
+    }
+}

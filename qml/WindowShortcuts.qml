@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+//
+// The keys that work everywhere in the window.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+
+Item {
+    id: root
+
+    signal newRequested
+    signal sidebarToggled
+    signal panelToggled
+    signal searchStarted
+    signal chatRequested
+    signal pageRequested(string page)
+    signal textScaled(real by) // 0: back to normal
+    signal closed
+
+    Shortcut {
+        sequences: [StandardKey.New]
+        onActivated: root.newRequested()
+    }
+    Shortcut {
+        sequence: "Ctrl+B"
+        onActivated: root.sidebarToggled()
+    }
+    Shortcut {
+        sequence: "Ctrl+Shift+P"
+        onActivated: root.panelToggled()
+    }
+    Shortcut {
+        sequence: "Ctrl+Shift+F"
+        onActivated: root.searchStarted()
+    }
+    Shortcut {
+        sequence: "Ctrl+L"
+        onActivated: root.chatRequested()
+    }
+    Shortcut {
+        sequence: "Ctrl+Shift+M"
+        onActivated: root.pageRequested("models")
+    }
+    Shortcut {
+        sequences: [StandardKey.ZoomIn, "Ctrl+="]
+        onActivated: root.textScaled(0.1)
+    }
+    Shortcut {
+        sequences: [StandardKey.ZoomOut]
+        onActivated: root.textScaled(-0.1)
+    }
+    Shortcut {
+        sequence: "Ctrl+0"
+        onActivated: root.textScaled(0)
+    }
+    Shortcut {
+        sequences: [StandardKey.Quit]
+        onActivated: root.closed()
+    }
+}
