@@ -24,7 +24,12 @@ QString defaultDatabase()
         + "/firesteel/firesteel.db"_L1;
 }
 
-// With the folder of models that a person chose, else one beside the database.
+QString databaseOf(const ApplicationSetup &setup)
+{
+    return setup.databaseFile.isEmpty() ? defaultDatabase() : setup.databaseFile;
+}
+
+// The folder of models that a person chose, or that the setup names, or beside the database.
 ModelsController::Setup withModelsFolder(ModelsController::Setup setup, const QString &chosen,
                                          const QString &database)
 {
@@ -43,18 +48,23 @@ Application::Application(std::unique_ptr<engine::Engine> engine, ApplicationSetu
     , m_engine(std::move(engine))
     , m_settings(setup.settingsFile)
     , m_isModelGiven(setup.isModelGiven)
-    , m_database(setup.databaseFile.isEmpty() ? defaultDatabase() : setup.databaseFile)
+    , m_database(databaseOf(setup))
     , m_store(m_database)
     , m_exchange(m_database)
-    , m_models(
-          m_database,
-          withModelsFolder(std::move(setup.models), m_settings.modelsFolder(),
-                           setup.databaseFile.isEmpty() ? defaultDatabase() : setup.databaseFile))
+    , m_presets(m_database)
+    , m_dataFolder(QUrl::fromLocalFile(QFileInfo(databaseOf(setup)).absolutePath()))
+    , m_models(m_database,
+               withModelsFolder(setup.models, m_settings.modelsFolder(), databaseOf(setup)))
     , m_engineController(*m_engine, std::move(setup.engine))
+    , m_loadSettings(m_settings, m_engineController)
     , m_benchmark(m_engineController)
     , m_setup(m_settings, m_models, setup.procFolder)
     , m_search(m_store)
 {
+    connect(&m_engineController, &EngineController::stateChanged, this, [this] {
+        if (m_engineController.state() == EngineController::State::Ready)
+            m_presets.setModel(m_engineController.samplingDefaults());
+    });
     connect(&m_models, &ModelsController::useRequested, this, &Application::useModel);
     connect(&m_models, &ModelsController::modelsFolderChanged, this,
             [this] { m_settings.setModelsFolder(m_models.modelsFolder()); });
@@ -66,6 +76,7 @@ Application::~Application() = default;
 void Application::start()
 {
     listStored(m_store.open());
+    m_presets.open();
     m_models.start();
     if (!m_isModelGiven && !m_settings.modelFolder().isEmpty())
         useModel(m_settings.modelFolder());
@@ -81,11 +92,6 @@ void Application::listStored(QFuture<StoreResult<std::vector<ConversationSummary
         if (summaries)
             m_conversations.setStored(*summaries);
     });
-}
-
-ConversationController::ThinkingEffort Application::defaultEffort() const
-{
-    return static_cast<ConversationController::ThinkingEffort>(m_settings.defaultThinkingEffort());
 }
 
 void Application::open(ConversationController *conversation)
@@ -109,7 +115,7 @@ void Application::newConversation()
     ConversationController *blank = m_conversations.blank();
     if (blank == nullptr) {
         blank = m_conversations.add(
-            std::make_unique<ConversationController>(m_engineController, m_store, defaultEffort()));
+            std::make_unique<ConversationController>(m_engineController, m_store, m_presets));
     }
     open(blank);
 }
@@ -122,10 +128,9 @@ ConversationController *Application::openRow(int row, std::optional<RecordId> me
     ConversationController *conversation = m_conversations.at(row);
     const bool isNew = conversation == nullptr;
     if (isNew) {
-        conversation
-            = m_conversations.open(row,
-                                   std::make_unique<ConversationController>(
-                                       m_engineController, m_store, defaultEffort(), *summary));
+        conversation = m_conversations.open(row,
+                                            std::make_unique<ConversationController>(
+                                                m_engineController, m_store, m_presets, *summary));
     }
     open(conversation);
     // The window shows it by now, so it sees the row that is revealed.
@@ -242,6 +247,13 @@ void Application::dismissExchange()
 {
     if (!m_isExchanging)
         setExchange(false, {});
+}
+
+void Application::restoreDefaults()
+{
+    m_settings.restoreDefaults();
+    m_presets.makeDefault(0);
+    m_loadSettings.discard();
 }
 
 void Application::setExchange(bool isExchanging, const QString &text)

@@ -13,6 +13,8 @@
 #include "app/models/models_controller.h"
 #include "app/settings/app_settings.h"
 #include "app/setup/setup_controller.h"
+#include "app/settings/load_settings.h"
+#include "app/settings/preset_library.h"
 #include "app/store/conversation_exchange.h"
 #include "app/store/conversation_store.h"
 #include "app/store/database_thread.h"
@@ -48,6 +50,9 @@ class Application : public QObject
     Q_PROPERTY(firesteel::app::ConversationController *conversation READ conversation NOTIFY
                    conversationChanged FINAL)
     Q_PROPERTY(firesteel::app::AppSettings *settings READ settings CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::LoadSettings *loadSettings READ loadSettings CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::PresetLibrary *presets READ presets CONSTANT FINAL)
+    Q_PROPERTY(QUrl dataFolder READ dataFolder CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::DatabaseThread *database READ database CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::ConversationSearchModel *search READ search CONSTANT FINAL)
     Q_PROPERTY(QString exchangeText READ exchangeText NOTIFY exchangeChanged FINAL)
@@ -76,11 +81,16 @@ public:
     Q_INVOKABLE void exportConversations(const QString &conversationId, const QUrl &file);
     Q_INVOKABLE void importConversations(const QUrl &file);
     Q_INVOKABLE void dismissExchange();
+    // Settings as if never touched. Chats, presets, models and their folder stay.
+    Q_INVOKABLE void restoreDefaults();
 
     EngineController *engine() { return &m_engineController; }
     ConversationListModel *conversations() { return &m_conversations; }
     ConversationController *conversation() const { return m_conversations.active(); } // never null
     AppSettings *settings() { return &m_settings; }
+    LoadSettings *loadSettings() { return &m_loadSettings; }
+    PresetLibrary *presets() { return &m_presets; }
+    QUrl dataFolder() const { return m_dataFolder; }
     DatabaseThread *database() { return &m_database; }
     ConversationSearchModel *search() { return &m_search; }
     ModelsController *models() { return &m_models; }
@@ -99,7 +109,6 @@ Q_SIGNALS:
 private:
     void open(ConversationController *conversation);
     ConversationController *openRow(int row, std::optional<RecordId> message);
-    ConversationController::ThinkingEffort defaultEffort() const;
     void listStored(QFuture<StoreResult<std::vector<ConversationSummary>>> stored);
     void setExchange(bool isExchanging, const QString &text);
     void useModel(const QString &folder);
@@ -110,8 +119,11 @@ private:
     DatabaseThread m_database;
     ConversationStore m_store;
     ConversationExchange m_exchange;
+    PresetLibrary m_presets;
+    QUrl m_dataFolder;
     ModelsController m_models;
     EngineController m_engineController;
+    LoadSettings m_loadSettings;
     BenchmarkController m_benchmark;
     SetupController m_setup;
     ConversationListModel m_conversations;

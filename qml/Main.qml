@@ -21,6 +21,8 @@ ApplicationWindow {
     property bool searchShown: false
     readonly property bool dark: settings.appearance === App.AppSettings.System ? systemDark : settings.appearance === App.AppSettings.Dark
 
+    property alias settingsSection: pageLoader.settingsSection
+
     signal searchStarted
 
     function toggleSidebar() {
@@ -73,6 +75,11 @@ ApplicationWindow {
         sidebarDrawer.close();
         shownPage = page;
         pageLoader.forceActiveFocus();
+    }
+
+    function showPresets() {
+        settingsSection = 1;
+        showPage("settings");
     }
 
     function scaleText(by: real) {
@@ -256,6 +263,7 @@ ApplicationWindow {
                     database: root.application.database
                     showStatistics: root.settings.showStatistics
                     onNewRequested: root.newConversation()
+                    onPresetsRequested: root.showPresets()
                 }
                 WindowPages {
                     id: pageLoader

@@ -12,10 +12,16 @@ Loader {
 
     required property App.Application application
     required property string page // empty: none
+    // Of the settings page; kept while it is closed.
+    property int settingsSection: 0
     readonly property var pages: ({
             "models": {
                 "title": qsTr("Models"),
                 "component": modelsComponent
+            },
+            "settings": {
+                "title": qsTr("Settings"),
+                "component": settingsComponent
             },
             "benchmark": {
                 "title": qsTr("Benchmark"),
@@ -41,6 +47,17 @@ Loader {
         ModelsPage {
             focus: true
             models: root.application.models
+            onClosed: root.closed()
+        }
+    }
+    Component {
+        id: settingsComponent
+
+        SettingsPage {
+            focus: true
+            application: root.application
+            section: root.settingsSection
+            onSectionChanged: root.settingsSection = section
             onClosed: root.closed()
         }
     }

@@ -42,6 +42,10 @@ Item {
         onActivated: root.pageRequested("models")
     }
     Shortcut {
+        sequences: [StandardKey.Preferences, "Ctrl+,"]
+        onActivated: root.pageRequested("settings")
+    }
+    Shortcut {
         sequences: [StandardKey.ZoomIn, "Ctrl+="]
         onActivated: root.textScaled(0.1)
     }

@@ -11,6 +11,7 @@
 #include <QQmlExtensionPlugin>
 #include <QQuickStyle>
 #include <QQuickWindow>
+#include <QSGRendererInterface>
 
 Q_IMPORT_QML_PLUGIN(Firesteel_AppPlugin)
 Q_IMPORT_QML_PLUGIN(Firesteel_UiPlugin)
@@ -47,6 +48,8 @@ void setUpLook()
 
 QQuickWindow *openWindow(QQmlApplicationEngine &qml, Application &application)
 {
+    if (application.settings()->renderer() == AppSettings::Renderer::Software)
+        QQuickWindow::setGraphicsApi(QSGRendererInterface::Software);
     qml.setInitialProperties({ { u"application"_s, QVariant::fromValue(&application) } });
     qml.loadFromModule("Firesteel.Ui", "Main");
     return qml.rootObjects().isEmpty()

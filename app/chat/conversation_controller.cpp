@@ -19,20 +19,6 @@ using namespace Qt::Literals::StringLiterals;
 
 constexpr int kDraftDebounceMilliseconds = 150;
 constexpr int kElapsedMilliseconds = 500;
-constexpr auto kEffortKey = "thinkingEffort"_L1; // in the conversation's stored settings
-
-engine::PromptOptions promptOptions(ConversationController::ThinkingEffort effort)
-{
-    engine::PromptOptions options;
-    options.thinking = effort != ConversationController::Off;
-    options.effort = effort == ConversationController::Max ? engine::ReasoningEffort::Max
-        : effort == ConversationController::High           ? engine::ReasoningEffort::High
-                                                           : engine::ReasoningEffort::Low;
-    // The vendor's advice for plain chat: reasoning of earlier turns is not shown to the model
-    // again.
-    options.clearThinking = true;
-    return options;
-}
 
 // The place of a new version of a message.
 MessagePlace versionBeside(const ShownMessage &message)
@@ -47,9 +33,9 @@ MessagePlace versionBeside(const ShownMessage &message)
 } // namespace
 
 ConversationController::ConversationController(EngineController &engine, ConversationStore &store,
-                                               ThinkingEffort effort, QObject *parent)
+                                               PresetLibrary &presets, QObject *parent)
     : ConversationController(
-          engine, store, effort,
+          engine, store, presets,
           ConversationSummary { newRecordId(), {}, currentMilliseconds(), currentMilliseconds() },
           parent)
 {
@@ -57,7 +43,7 @@ ConversationController::ConversationController(EngineController &engine, Convers
 }
 
 ConversationController::ConversationController(EngineController &engine, ConversationStore &store,
-                                               ThinkingEffort effort, ConversationSummary stored,
+                                               PresetLibrary &presets, ConversationSummary stored,
                                                QObject *parent)
     : QObject(parent)
     , m_engine(engine)
@@ -65,8 +51,11 @@ ConversationController::ConversationController(EngineController &engine, Convers
     , m_summary(std::move(stored))
     , m_isStored(true)
     , m_blocks(this)
-    , m_effort(effort)
+    , m_options(presets)
 {
+    connect(&m_options, &ChatOptions::changed, this,
+            &ConversationController::thinkingEffortChanged);
+    connect(&m_options, &ChatOptions::edited, this, &ConversationController::storeOptions);
     connect(&m_engine, &EngineController::stateChanged, this,
             &ConversationController::canSendChanged);
     connect(&m_engine, &EngineController::stateChanged, this,
@@ -134,12 +123,7 @@ void ConversationController::onLoaded(const ConversationRecord &record, ShownCon
                                       std::optional<RecordId> through, Asked asked)
 {
     m_isLoading = false;
-    m_otherSettings = record.settings;
-    const int effort = record.settings[kEffortKey].toInt(m_effort);
-    if (effort >= Off && effort <= Max && effort != m_effort) {
-        m_effort = static_cast<ThinkingEffort>(effort);
-        Q_EMIT thinkingEffortChanged();
-    }
+    m_options.load(record.settings);
     const bool isThere
         = !through || std::ranges::contains(shown.messages, *through, &ShownMessage::id);
     // A version that never reached the disk cannot be shown; what is on show goes on.
@@ -187,21 +171,10 @@ void ConversationController::setTitle(const QString &title)
     Q_EMIT titleChanged();
 }
 
-void ConversationController::setThinkingEffort(ThinkingEffort effort)
+void ConversationController::storeOptions()
 {
-    if (effort == m_effort)
-        return;
-    m_effort = effort;
     if (m_isStored)
-        m_store.setSettings(m_summary.id, settings());
-    Q_EMIT thinkingEffortChanged();
-}
-
-QJsonObject ConversationController::settings() const
-{
-    QJsonObject settings = m_otherSettings;
-    settings[kEffortKey] = m_effort;
-    return settings;
+        m_store.setSettings(m_summary.id, m_options.json());
 }
 
 void ConversationController::send(const QString &text)
@@ -297,7 +270,8 @@ void ConversationController::store()
 {
     m_isStored = true;
     m_summary.created = currentMilliseconds();
-    m_store.addConversation({ m_summary, std::nullopt, settings() });
+    m_options.pin();
+    m_store.addConversation({ m_summary, std::nullopt, m_options.json() });
 }
 
 // Asks for an answer to the last message, as soon as the store has it.
@@ -313,6 +287,8 @@ void ConversationController::startAnswer(const std::optional<MessageRecord> &que
     reply.model = m_engine.modelName();
     reply.vocabulary = m_engine.vocabulary();
     m_question = reply.parent;
+    if (m_options.pin()) // the preset was changed since
+        storeOptions();
     std::vector<engine::Message> messages = engineMessages();
     m_blocks.beginAnswer(tr("Preparing"), std::move(place));
     m_recorder.emplace(m_store, reply);
@@ -320,7 +296,8 @@ void ConversationController::startAnswer(const std::optional<MessageRecord> &que
     m_store.beginTurn(question, reply)
         .then(this,
               [this, id = reply.id, messages = std::move(messages),
-               options = promptOptions(m_effort)](const StoreResult<void> &) mutable {
+               options = requestOptions(m_options.effective(), m_engine.samplingDefaults())](
+                  const StoreResult<void> &) mutable {
                   if (m_recorder && m_recorder->id() == id)
                       submit(std::move(messages), options);
               });
@@ -330,7 +307,7 @@ void ConversationController::startAnswer(const std::optional<MessageRecord> &que
 }
 
 void ConversationController::submit(std::vector<engine::Message> messages,
-                                    const engine::PromptOptions &options)
+                                    const RequestOptions &options)
 {
     if (m_isStopping) {
         onFinished({ engine::FinishReason::Cancelled, {}, {}, {} });
@@ -343,6 +320,8 @@ void ConversationController::submit(std::vector<engine::Message> messages,
 std::vector<engine::Message> ConversationController::engineMessages() const
 {
     std::vector<engine::Message> messages;
+    if (const QString prompt = systemPromptOf(m_options.effective()); !prompt.isEmpty())
+        messages.push_back(engine::Message::text(engine::Role::System, prompt.toStdString()));
     for (const ShownMessage &message : m_blocks.messages()) {
         messages.push_back(engine::Message::text(
             message.isFromUser ? engine::Role::User : engine::Role::Assistant, message.text));

@@ -6,6 +6,7 @@
 // or other conversations. Owned by ConversationListModel.
 #pragma once
 
+#include "app/chat/chat_options.h"
 #include "app/chat/message_block_model.h"
 #include "app/chat/reply_recorder.h"
 #include "app/inference/engine_controller.h"
@@ -42,21 +43,22 @@ class ConversationController : public QObject
     Q_PROPERTY(bool editing READ isEditing NOTIFY editingChanged FINAL)
     Q_PROPERTY(ThinkingEffort thinkingEffort READ thinkingEffort WRITE setThinkingEffort NOTIFY
                    thinkingEffortChanged FINAL)
+    Q_PROPERTY(firesteel::app::ChatOptions *options READ options CONSTANT FINAL)
     Q_PROPERTY(int contextTokens READ contextTokens NOTIFY contextTokensChanged FINAL)
     Q_PROPERTY(int promptTokens READ promptTokens NOTIFY promptTokensChanged FINAL)
     Q_PROPERTY(QString draft READ draft WRITE setDraft NOTIFY draftChanged FINAL)
     Q_PROPERTY(int draftTokens READ draftTokens NOTIFY draftTokensChanged FINAL)
 
 public:
-    enum ThinkingEffort { Off, Low, High, Max };
+    enum ThinkingEffort { Off, Low, High, Max }; // as thinkingChoices()
     Q_ENUM(ThinkingEffort)
 
     // A new conversation: stored with its first message.
     ConversationController(EngineController &engine, ConversationStore &store,
-                           ThinkingEffort effort, QObject *parent = nullptr);
+                           PresetLibrary &presets, QObject *parent = nullptr);
     // A stored one; load() brings its messages.
     ConversationController(EngineController &engine, ConversationStore &store,
-                           ThinkingEffort effort, ConversationSummary stored,
+                           PresetLibrary &presets, ConversationSummary stored,
                            QObject *parent = nullptr);
     ~ConversationController() override;
 
@@ -96,8 +98,12 @@ public:
     // Nothing was said. Not known of one that is loading, so it is not empty.
     bool isEmpty() const;
     bool isEditing() const { return m_edited.has_value(); }
-    ThinkingEffort thinkingEffort() const { return m_effort; }
-    void setThinkingEffort(ThinkingEffort effort);
+    ThinkingEffort thinkingEffort() const
+    {
+        return static_cast<ThinkingEffort>(m_options.thinkingEffort());
+    }
+    void setThinkingEffort(ThinkingEffort effort) { m_options.setThinkingEffort(effort); }
+    ChatOptions *options() { return &m_options; }
     int contextTokens() const { return m_engine.contextTokens(); }
     int promptTokens() const { return m_promptTokens; } // of the conversation so far
     QString draft() const { return m_draft; }
@@ -132,7 +138,7 @@ private:
     int messageAt(int row) const; // index of the message; -1 without one
     void endEdit();
     void endEditOfGone();
-    void submit(std::vector<engine::Message> messages, const engine::PromptOptions &options);
+    void submit(std::vector<engine::Message> messages, const RequestOptions &options);
     void onUpdate(const GenerationUpdate &update);
     void onFinished(const engine::Finished &finished);
     void onFailed(const engine::Error &error);
@@ -140,7 +146,7 @@ private:
                   std::optional<RecordId> through, Asked asked);
     double thinkingSeconds() const;
     void store();
-    QJsonObject settings() const;
+    void storeOptions();
     void endGeneration();
     void touch();
     void setPromptTokens(int tokens);
@@ -151,12 +157,11 @@ private:
     EngineController &m_engine;
     ConversationStore &m_store;
     ConversationSummary m_summary;
-    QJsonObject m_otherSettings; // of a later version: kept as they are
     bool m_isStored = false;
     bool m_isLoading = false;
     QString m_loadError;
     MessageBlockModel m_blocks;
-    ThinkingEffort m_effort;
+    ChatOptions m_options;
     int m_promptTokens = 0;
     QString m_draft;
     int m_draftTokens = 0;

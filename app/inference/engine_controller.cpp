@@ -56,15 +56,14 @@ struct UpdateBuilder
 
 // Runs on a worker: everything a request costs before the engine thread sees it.
 void prepareAndSubmit(engine::Engine &engine, const std::vector<engine::Message> &messages,
-                      const engine::PromptOptions &options, const engine::SamplingParams &sampling,
-                      std::optional<int> maxTokens, GenerationToken token,
+                      const RequestOptions &options, GenerationToken token,
                       const std::shared_ptr<GenerationLink> &link,
                       const std::shared_ptr<EventBuffer> &buffer)
 {
     const auto report = [&](engine::GenerationEvent event) {
         buffer->push(GenerationEntry { token, std::move(event) });
     };
-    auto prompt = engine.prepare(messages, {}, options);
+    auto prompt = engine.prepare(messages, {}, options.prompt);
     if (!prompt)
         return report(engine::Failed { std::move(prompt.error()) });
     if (link->isCancelled)
@@ -76,8 +75,9 @@ void prepareAndSubmit(engine::Engine &engine, const std::vector<engine::Message>
     Submitted submitted { promptTokens, { turnBegin, prompt->tokens.end() } };
     engine::GenerationRequest request;
     request.prompt = std::move(*prompt);
-    request.sampling = sampling;
-    request.maxTokens = maxTokens;
+    request.sampling = options.sampling;
+    request.maxTokens = options.maxTokens;
+    request.stop = options.stop;
     buffer->push(GenerationEntry { token, std::move(submitted) });
     const auto id
         = engine.submit(std::move(request), [buffer, token](engine::RequestId, const auto &event) {
@@ -135,6 +135,25 @@ void EngineController::use(const QString &folder)
     look();
 }
 
+void EngineController::setLoadOptions(const engine::LoadOptions &options)
+{
+    m_setup.load = options;
+}
+
+void EngineController::reload() { look(); }
+
+QFuture<engine::Result<engine::LoadEstimate>>
+EngineController::estimate(engine::LoadOptions options)
+{
+    options.modelDirectory = m_loadedWith.modelDirectory;
+    return QtConcurrent::run(
+        &m_workers, [engine = &m_engine, options]() -> engine::Result<engine::LoadEstimate> {
+            if (options.modelDirectory.empty())
+                return engine::fail(engine::ErrorCode::NotLoaded, "No model was found.");
+            return engine->estimate(options);
+        });
+}
+
 void EngineController::look()
 {
     ++m_load;
@@ -157,34 +176,25 @@ void EngineController::loadFrom(const ModelLocation &location)
     m_loadFraction = 0.0;
     Q_EMIT loadProgressed();
     setState(State::Loading);
-    engine::LoadOptions options;
-    options.modelDirectory = location.directory;
-    options.contextTokens = m_setup.contextTokens;
-    options.threads = m_setup.threads;
-    m_engine.load(std::move(options),
-                  [buffer = m_buffer, load = m_load](const engine::LoadEvent &event) {
-                      buffer->push(LoadEntry { load, event });
-                  });
-}
-
-std::unique_ptr<Generation> EngineController::generate(std::vector<engine::Message> messages,
-                                                       engine::PromptOptions options)
-{
-    return begin(std::move(messages), options, m_model.samplingDefaults, {});
+    m_loadedWith = m_setup.load;
+    m_loadedWith.modelDirectory = location.directory;
+    m_engine.load(m_loadedWith, [buffer = m_buffer, load = m_load](const engine::LoadEvent &event) {
+        buffer->push(LoadEntry { load, event });
+    });
 }
 
 std::unique_ptr<Generation> EngineController::measure(std::vector<engine::Message> messages,
                                                       engine::PromptOptions options, int maxTokens)
 {
-    engine::SamplingParams greedy;
-    greedy.temperature = 0;
-    return begin(std::move(messages), options, greedy, maxTokens);
+    RequestOptions measured;
+    measured.prompt = options;
+    measured.sampling.temperature = 0;
+    measured.maxTokens = maxTokens;
+    return generate(std::move(messages), std::move(measured));
 }
 
-std::unique_ptr<Generation> EngineController::begin(std::vector<engine::Message> messages,
-                                                    engine::PromptOptions options,
-                                                    engine::SamplingParams sampling,
-                                                    std::optional<int> maxTokens)
+std::unique_ptr<Generation> EngineController::generate(std::vector<engine::Message> messages,
+                                                       RequestOptions options)
 {
     const GenerationToken token = ++m_lastToken;
     auto link = std::make_shared<GenerationLink>();
@@ -192,9 +202,9 @@ std::unique_ptr<Generation> EngineController::begin(std::vector<engine::Message>
     m_generations.emplace(token, generation.get());
     if (!m_statsTimer.isActive())
         m_statsTimer.start();
-    m_workers.start([engine = &m_engine, messages = std::move(messages), options,
-                     sampling = std::move(sampling), maxTokens, token, link, buffer = m_buffer] {
-        prepareAndSubmit(*engine, messages, options, sampling, maxTokens, token, link, buffer);
+    m_workers.start([engine = &m_engine, messages = std::move(messages),
+                     options = std::move(options), token, link, buffer = m_buffer] {
+        prepareAndSubmit(*engine, messages, options, token, link, buffer);
     });
     return generation;
 }

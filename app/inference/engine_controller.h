@@ -40,8 +40,7 @@ struct ModelLocation
 struct EngineSetup
 {
     std::function<ModelLocation()> findModel; // called on a worker, again at each retry
-    int contextTokens = 0; // as engine::LoadOptions
-    int threads = 0;
+    engine::LoadOptions load = {}; // its folder is found by findModel
 };
 
 class EngineController : public QObject
@@ -78,9 +77,19 @@ public:
     // the one that is found without being told.
     void use(const QString &folder);
 
+    // For the next load; the folder in them does not count.
+    void setLoadOptions(const engine::LoadOptions &options);
+    // What the model that is loaded or loading was asked for; with a folder once there was one.
+    const engine::LoadOptions &loadedWith() const { return m_loadedWith; }
+    void reload(); // the model in use, with the options set since
+
+    // What a load of the model in use would need, found out on a worker. Errors: those of
+    // engine::Engine::estimate; NotLoaded where no model was found yet.
+    QFuture<engine::Result<engine::LoadEstimate>> estimate(engine::LoadOptions options);
+
     // Renders, tokenises and submits on a worker. Failures arrive as an update like any other.
     std::unique_ptr<Generation> generate(std::vector<engine::Message> messages,
-                                         engine::PromptOptions options);
+                                         RequestOptions options);
     // The same as a measurement: greedy, whatever the model's defaults are, and this long at most.
     std::unique_ptr<Generation> measure(std::vector<engine::Message> messages,
                                         engine::PromptOptions options, int maxTokens);
@@ -98,6 +107,7 @@ public:
     QString backendText() const { return QString::fromStdString(m_model.backend); }
     QString backendNote() const { return QString::fromStdString(m_model.backendNote); }
     int contextTokens() const { return m_model.contextTokens; }
+    const engine::SamplingParams &samplingDefaults() const { return m_model.samplingDefaults; }
     int usedTokens() const { return m_stats.usedTokens; }
     double decodeTokensPerSecond() const { return m_stats.decodeTokensPerSecond; }
     double prefillTokensPerSecond() const { return m_stats.prefillTokensPerSecond; }
@@ -116,16 +126,13 @@ private:
     void scheduleDrain();
     void drain();
     void onLoadEvent(const engine::LoadEvent &event);
-    std::unique_ptr<Generation> begin(std::vector<engine::Message> messages,
-                                      engine::PromptOptions options,
-                                      engine::SamplingParams sampling,
-                                      std::optional<int> maxTokens);
     void deliver(GenerationToken token, const GenerationUpdate &update);
     void refreshStats();
 
     engine::Engine &m_engine;
     EngineSetup m_setup;
     std::function<ModelLocation()> m_findChosen; // instead of m_setup.findModel; may be empty
+    engine::LoadOptions m_loadedWith;
     std::shared_ptr<EventBuffer> m_buffer;
     State m_state = State::Looking;
     QString m_loadStage;

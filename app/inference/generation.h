@@ -19,6 +19,15 @@
 
 namespace firesteel::app {
 
+// How an answer is to be made; the messages come beside it.
+struct RequestOptions
+{
+    engine::PromptOptions prompt;
+    engine::SamplingParams sampling;
+    std::optional<int> maxTokens; // unset: what is left of the context
+    std::vector<std::string> stop;
+};
+
 // Everything that happened to a generation since the last frame.
 struct GenerationUpdate
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/settings/app_settings.h"
 
+#include <QDir>
 #include <QStandardPaths>
 
 #include <algorithm>
@@ -24,11 +25,59 @@ constexpr auto kModelFolder = "model/folder"_L1;
 constexpr auto kModelsFolder = "model/modelsFolder"_L1;
 constexpr auto kSetupStep = "setup/step"_L1;
 constexpr auto kSetupState = "setup/state"_L1;
-constexpr auto kThinkingEffort = "chat/thinkingEffort"_L1;
+constexpr auto kRenderer = "look/renderer"_L1;
+constexpr auto kContextTokens = "load/contextTokens"_L1;
+constexpr auto kReserveMebibytes = "load/memoryReserveMiB"_L1;
+constexpr auto kThreads = "load/threads"_L1;
 
-constexpr int kLowEffort = 1;
-constexpr int kLastEffort = 3;
 constexpr int kLastSetupStep = 20; // which there are is SetupController's business
+constexpr std::uint64_t kMebibyte = 1 << 20;
+
+// Numbers of the file and their ranges.
+struct Number
+{
+    QLatin1StringView key;
+    double fallback = 0;
+    double least = 0;
+    double greatest = 0;
+};
+const Number kAppearanceNumber { kAppearance, 0, 0, 2 };
+const Number kRendererNumber { kRenderer, 0, 0, 1 };
+const Number kFontScaleNumber { kFontScale, 1, AppSettings::kSmallestFontScale,
+                                AppSettings::kLargestFontScale };
+const Number kContextNumber { kContextTokens, 0, 0, 1 << 30 };
+const Number kReserveNumber {
+    kReserveMebibytes, static_cast<double>(engine::LoadOptions {}.memoryReserveBytes / kMebibyte),
+    AppSettings::kLeastReserveMebibytes, AppSettings::kGreatestReserveMebibytes
+};
+const Number kSetupStepNumber { kSetupStep, 0, 0, kLastSetupStep };
+const Number kSetupStateNumber { kSetupState, 0, 0, 2 };
+const Number kThreadsNumber { kThreads, 0, 0, AppSettings::kMostThreads };
+
+struct Read
+{
+    double value = 0;
+    bool isAsStored = true;
+};
+
+Read read(const QSettings &file, const Number &number)
+{
+    if (!file.contains(number.key))
+        return { number.fallback };
+    bool isNumber = false;
+    const double value = file.value(number.key).toDouble(&isNumber);
+    if (!isNumber || !std::isfinite(value))
+        return { number.fallback, false };
+    const double inRange = std::clamp(value, number.least, number.greatest);
+    return { inRange, inRange == value };
+}
+
+// One of a list has no nearest neighbour.
+int readChoice(const QSettings &file, const Number &number)
+{
+    const Read stored = read(file, number);
+    return static_cast<int>(stored.isAsStored ? stored.value : number.fallback);
+}
 
 QString defaultFile()
 {
@@ -36,20 +85,37 @@ QString defaultFile()
         + "/firesteel/firesteel.ini"_L1;
 }
 
-// A person may edit the file: a value out of range is the default, never a surprise.
-int boundedInt(const QSettings &file, QLatin1StringView key, int fallback, int last)
-{
-    bool isNumber = false;
-    const int value = file.value(key, fallback).toInt(&isNumber);
-    return isNumber && value >= 0 && value <= last ? value : fallback;
-}
-
 } // namespace
 
 AppSettings::AppSettings(const QString &file, QObject *parent)
     : QObject(parent)
     , m_file(file.isEmpty() ? defaultFile() : file, QSettings::IniFormat)
+    , m_rendererAtStart(renderer())
 {
+    checkFile();
+}
+
+void AppSettings::checkFile()
+{
+    QStringList wrong;
+    for (const Number &number : { kAppearanceNumber, kRendererNumber, kFontScaleNumber,
+                                  kContextNumber, kReserveNumber, kThreadsNumber }) {
+        if (!read(m_file, number).isAsStored)
+            wrong << QString(number.key);
+    }
+    if (!modelsFolder().isEmpty() && QDir::isRelativePath(modelsFolder())) {
+        wrong << QString(kModelsFolder);
+        m_file.remove(kModelsFolder);
+    }
+    if (!wrong.isEmpty())
+        m_notice = tr("%1 holds values that make no sense; others are used: %2.")
+                       .arg(m_file.fileName(), wrong.join(u", "_s));
+}
+
+void AppSettings::dismissNotice()
+{
+    m_notice.clear();
+    Q_EMIT noticeChanged();
 }
 
 bool AppSettings::store(QLatin1StringView key, const QVariant &value, const QVariant &current)
@@ -94,8 +160,7 @@ void AppSettings::setPanelFolded(bool folded)
 
 AppSettings::Appearance AppSettings::appearance() const
 {
-    return static_cast<Appearance>(
-        boundedInt(m_file, kAppearance, 0, static_cast<int>(Appearance::Dark)));
+    return static_cast<Appearance>(readChoice(m_file, kAppearanceNumber));
 }
 
 void AppSettings::setAppearance(Appearance appearance)
@@ -104,14 +169,7 @@ void AppSettings::setAppearance(Appearance appearance)
         Q_EMIT appearanceChanged();
 }
 
-double AppSettings::fontScale() const
-{
-    bool isNumber = false;
-    const double scale = m_file.value(kFontScale, 1.0).toDouble(&isNumber);
-    return isNumber && std::isfinite(scale)
-        ? std::clamp(scale, kSmallestFontScale, kLargestFontScale)
-        : 1.0;
-}
+double AppSettings::fontScale() const { return read(m_file, kFontScaleNumber).value; }
 
 void AppSettings::setFontScale(double scale)
 {
@@ -153,7 +211,7 @@ void AppSettings::setModelsFolder(const QString &folder)
         Q_EMIT modelsFolderChanged();
 }
 
-int AppSettings::setupStep() const { return boundedInt(m_file, kSetupStep, 0, kLastSetupStep); }
+int AppSettings::setupStep() const { return readChoice(m_file, kSetupStepNumber); }
 
 void AppSettings::setSetupStep(int step)
 {
@@ -163,8 +221,7 @@ void AppSettings::setSetupStep(int step)
 
 AppSettings::SetupState AppSettings::setupState() const
 {
-    return static_cast<SetupState>(
-        boundedInt(m_file, kSetupState, 0, static_cast<int>(SetupState::Finished)));
+    return static_cast<SetupState>(readChoice(m_file, kSetupStateNumber));
 }
 
 void AppSettings::setSetupState(SetupState state)
@@ -173,15 +230,52 @@ void AppSettings::setSetupState(SetupState state)
         Q_EMIT setupStateChanged();
 }
 
-int AppSettings::defaultThinkingEffort() const
+AppSettings::Renderer AppSettings::renderer() const
 {
-    return boundedInt(m_file, kThinkingEffort, kLowEffort, kLastEffort);
+    return static_cast<Renderer>(readChoice(m_file, kRendererNumber));
 }
 
-void AppSettings::setDefaultThinkingEffort(int effort)
+void AppSettings::setRenderer(Renderer renderer)
 {
-    if (store(kThinkingEffort, std::clamp(effort, 0, kLastEffort), defaultThinkingEffort()))
-        Q_EMIT defaultThinkingEffortChanged();
+    if (store(kRenderer, static_cast<int>(renderer), static_cast<int>(this->renderer())))
+        Q_EMIT rendererChanged();
+}
+
+engine::LoadOptions AppSettings::loadOptions() const
+{
+    engine::LoadOptions options;
+    options.contextTokens = static_cast<int>(read(m_file, kContextNumber).value);
+    options.threads = static_cast<int>(read(m_file, kThreadsNumber).value);
+    options.memoryReserveBytes
+        = static_cast<std::uint64_t>(read(m_file, kReserveNumber).value) * kMebibyte;
+    return options;
+}
+
+void AppSettings::setLoadOptions(const engine::LoadOptions &options)
+{
+    m_file.setValue(kContextTokens, options.contextTokens);
+    m_file.setValue(kThreads, options.threads);
+    m_file.setValue(kReserveMebibytes,
+                    static_cast<qulonglong>(options.memoryReserveBytes / kMebibyte));
+    Q_EMIT loadOptionsChanged();
+}
+
+void AppSettings::restoreDefaults()
+{
+    for (const auto key :
+         { kSidebarFolded, kPanelFolded, kAppearance, kFontScale, kReducedMotion, kShowStatistics,
+           kRenderer, kContextTokens, kReserveMebibytes, kThreads })
+        m_file.remove(key);
+    m_notice.clear();
+    Q_EMIT sidebarFoldedChanged();
+    Q_EMIT panelFoldedChanged();
+    Q_EMIT appearanceChanged();
+    Q_EMIT fontScaleChanged();
+    Q_EMIT reducedMotionChanged();
+    Q_EMIT showStatisticsChanged();
+    Q_EMIT rendererChanged();
+    Q_EMIT loadOptionsChanged();
+    Q_EMIT noticeChanged();
 }
 
 } // namespace firesteel::app

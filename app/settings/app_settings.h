@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What a person chose about the window and the chat, kept in an ini file. Each setter writes
-// through; QSettings syncs later from the event loop. Owned by Application.
+// What a person chose about the window and the engine, kept in an ini file. Each setter writes
+// through; QSettings syncs later from the event loop. A person may edit the file: what is out of
+// range there is brought back, and `notice` says so. Owned by Application.
 #pragma once
+
+#include "engine/api/engine.h"
 
 #include <QObject>
 #include <QRect>
@@ -42,9 +45,10 @@ class AppSettings : public QObject
     Q_PROPERTY(int setupStep READ setupStep WRITE setSetupStep NOTIFY setupStepChanged FINAL)
     Q_PROPERTY(
         SetupState setupState READ setupState WRITE setSetupState NOTIFY setupStateChanged FINAL)
-    // A ConversationController::ThinkingEffort; what a new conversation starts with.
-    Q_PROPERTY(int defaultThinkingEffort READ defaultThinkingEffort WRITE setDefaultThinkingEffort
-                   NOTIFY defaultThinkingEffortChanged FINAL)
+    // From the next start on.
+    Q_PROPERTY(Renderer renderer READ renderer WRITE setRenderer NOTIFY rendererChanged FINAL)
+    Q_PROPERTY(bool rendererWaiting READ isRendererWaiting NOTIFY rendererChanged FINAL)
+    Q_PROPERTY(QString notice READ notice NOTIFY noticeChanged FINAL)
 
 public:
     enum class Appearance { System, Light, Dark };
@@ -52,8 +56,14 @@ public:
     enum class SetupState { New, Left, Finished };
     Q_ENUM(SetupState)
 
+    enum class Renderer { Hardware, Software };
+    Q_ENUM(Renderer)
+
     static constexpr double kSmallestFontScale = 0.7;
     static constexpr double kLargestFontScale = 2.5;
+    static constexpr int kLeastReserveMebibytes = 256;
+    static constexpr int kGreatestReserveMebibytes = 1 << 20;
+    static constexpr int kMostThreads = 1024; // as the engine allows
 
     // file empty: firesteel/firesteel.ini in the user's configuration folder.
     explicit AppSettings(const QString &file, QObject *parent = nullptr);
@@ -82,8 +92,17 @@ public:
     void setSetupStep(int step);
     SetupState setupState() const;
     void setSetupState(SetupState state);
-    int defaultThinkingEffort() const;
-    void setDefaultThinkingEffort(int effort);
+    Renderer renderer() const;
+    void setRenderer(Renderer renderer);
+    bool isRendererWaiting() const { return renderer() != m_rendererAtStart; }
+    // How a model is loaded; its folder is not part of it.
+    engine::LoadOptions loadOptions() const;
+    void setLoadOptions(const engine::LoadOptions &options);
+
+    QString notice() const { return m_notice; }
+    Q_INVOKABLE void dismissNotice();
+    // As if never touched, but for the window's place, the model in use and the folder of models.
+    void restoreDefaults();
 
 Q_SIGNALS:
     void windowGeometryChanged();
@@ -98,12 +117,18 @@ Q_SIGNALS:
     void modelsFolderChanged();
     void setupStepChanged();
     void setupStateChanged();
-    void defaultThinkingEffortChanged();
+    void rendererChanged();
+    void loadOptionsChanged();
+    void noticeChanged();
 
 private:
     bool store(QLatin1StringView key, const QVariant &value, const QVariant &current);
 
+    void checkFile();
+
     QSettings m_file;
+    Renderer m_rendererAtStart;
+    QString m_notice;
 };
 
 } // namespace firesteel::app

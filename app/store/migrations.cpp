@@ -121,6 +121,19 @@ QStringList modelTables()
 // Step 3: which vocabulary a message's tokens belong to (engine::ModelInfo::vocabulary).
 QStringList vocabularyColumn() { return { u"ALTER TABLE messages ADD COLUMN vocabulary TEXT"_s }; }
 
+// Step 4, presets of how to answer. Rows as in app/settings/preset_tables.h.
+QStringList presetTables()
+{
+    return {
+        u"CREATE TABLE presets ("
+        "  id INTEGER PRIMARY KEY,"
+        "  name TEXT NOT NULL,"
+        "  settings TEXT NOT NULL DEFAULT '{}'," // JSON object
+        "  is_default INTEGER NOT NULL DEFAULT 0" // at most one: what new chats start with
+        ") STRICT"_s,
+    };
+}
+
 StoreResult<void> runStep(const QSqlDatabase &database, const Migration &step)
 {
     if (auto begun = execute(database, u"BEGIN IMMEDIATE"_s); !begun)
@@ -144,6 +157,7 @@ std::span<const Migration> migrations()
         Migration { 1, u"app/store"_s, conversationTables() },
         Migration { 2, u"app/models"_s, modelTables() },
         Migration { 3, u"app/store"_s, vocabularyColumn() },
+        Migration { 4, u"app/settings"_s, presetTables() },
     };
     return steps;
 }

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,19 @@ struct LoadOptions
     int threads = 0; // CPU kernels; 0: one per core
     // Of MemAvailable that must stay free after loading.
     std::uint64_t memoryReserveBytes = 2ULL << 30;
+};
+
+// What a load would need of memory, and whether it would be refused.
+struct LoadEstimate
+{
+    int contextTokens = 0; // that would be allocated, or was asked for in vain
+    int longestTokens = 0; // of this model
+    std::uint64_t weightBytes = 0; // without the drafter's
+    std::uint64_t drafterBytes = 0; // its weights and its context
+    std::uint64_t stateBytes = 0; // of contextTokens
+    std::uint64_t availableBytes = 0; // for weights, state and reserve
+    std::uint64_t reserveBytes = 0;
+    std::optional<Error> refusal; // what load() would answer: BadRequest or OutOfMemory
 };
 
 struct LoadProgress
@@ -89,6 +103,11 @@ public:
     // load() or unload() cancels one in flight.
     virtual void load(LoadOptions options, LoadSink sink) = 0;
     virtual void unload() = 0;
+
+    // The very computation that load() begins with, on headers alone and with what the loaded model
+    // would give back. Any thread. At once for the folder of the loaded model; for another, its
+    // config.json and headers are read. Errors: those of load() for a folder without a model.
+    virtual Result<LoadEstimate> estimate(const LoadOptions &options) const = 0;
 
     // Renders and tokenises a conversation. Any thread; does not wait for the engine thread.
     // Errors: NotLoaded, BadRequest, ContextExceeded (with both numbers).

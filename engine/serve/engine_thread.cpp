@@ -3,6 +3,7 @@
 
 #include "engine/base/system_memory.h"
 #include "engine/decode/lookup_drafter.h"
+#include "engine/serve/load_budget.h"
 
 #include <algorithm>
 #include <chrono>
@@ -43,6 +44,14 @@ void EngineThread::load(LoadOptions options, LoadSink sink)
 }
 
 void EngineThread::unload() { m_queue.unload(); }
+
+Result<LoadEstimate> EngineThread::estimate(const LoadOptions &options) const
+{
+    const auto facts = m_queue.facts();
+    if (!facts)
+        return estimateLoad(options, 0);
+    return estimateLoad(options, facts->size().heldBytes, &facts->size().checkpoint);
+}
 
 Result<Prompt> EngineThread::prepare(std::span<const Message> messages, std::span<const Tool> tools,
                                      const PromptOptions &options) const

@@ -32,6 +32,7 @@ public:
 
     void load(LoadOptions options, LoadSink sink) override;
     void unload() override;
+    Result<LoadEstimate> estimate(const LoadOptions &options) const override;
     Result<Prompt> prepare(std::span<const Message> messages, std::span<const Tool> tools,
                            const PromptOptions &options) const override;
     Result<int> countTokens(std::string_view text) const override;

@@ -2,8 +2,7 @@
 #include "engine/serve/loaded_model.h"
 
 #include "engine/base/system_memory.h"
-#include "engine/model/weight_reader.h"
-#include "engine/state/sequence_memory.h"
+#include "engine/serve/load_budget.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -14,10 +13,6 @@
 namespace firesteel::engine {
 
 namespace {
-
-constexpr int kMaxThreads = 1024;
-constexpr int kShortestContext
-    = 256; // below this a chat makes no sense; less is allocated only when asked for
 
 std::unexpected<Error> cancelled() { return fail(ErrorCode::Cancelled, "The load was cancelled."); }
 
@@ -62,42 +57,6 @@ std::vector<std::int32_t> unitedIds(std::vector<std::int32_t> ids,
 
 } // namespace
 
-Result<int> chooseContext(const ContextBudget &budget,
-                          const std::function<std::uint64_t(int contextTokens)> &sequenceBytes)
-{
-    if (budget.wantedTokens < 0 || budget.wantedTokens > budget.longestTokens) {
-        return fail(ErrorCode::BadRequest,
-                    std::format("A context of {} tokens was asked for; this model allows 1 to {}.",
-                                budget.wantedTokens, budget.longestTokens));
-    }
-    const auto fits = [&](int tokens) {
-        return budget.weightBytes + sequenceBytes(tokens) + budget.reserveBytes
-            <= budget.availableBytes;
-    };
-    const int least = budget.wantedTokens > 0 ? budget.wantedTokens
-                                              : std::min(kShortestContext, budget.longestTokens);
-    if (!fits(least)) {
-        const std::uint64_t state = sequenceBytes(least);
-        return fail(ErrorCode::OutOfMemory,
-                    std::format("A context of {} tokens needs {} (weights {}, state {}) and {} "
-                                "must stay free, but {} of memory "
-                                "are available.",
-                                least, formatBytes(budget.weightBytes + state),
-                                formatBytes(budget.weightBytes), formatBytes(state),
-                                formatBytes(budget.reserveBytes),
-                                formatBytes(budget.availableBytes)));
-    }
-    if (budget.wantedTokens > 0 || fits(budget.longestTokens))
-        return budget.wantedTokens > 0 ? budget.wantedTokens : budget.longestTokens;
-    int fitting = least;
-    int tooLong = budget.longestTokens;
-    while (tooLong - fitting > 1) {
-        const int middle = fitting + (tooLong - fitting) / 2;
-        (fits(middle) ? fitting : tooLong) = middle;
-    }
-    return fitting;
-}
-
 LoadedModel::LoadedModel(Checkpoint checkpoint, int threads)
     : m_checkpoint(std::move(checkpoint))
     , m_stream(threads)
@@ -108,11 +67,8 @@ Result<std::unique_ptr<LoadedModel>>
 LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgress)> &progress,
                   const CancelToken &cancel)
 {
-    if (options.threads < 0 || options.threads > kMaxThreads) {
-        return fail(ErrorCode::BadRequest,
-                    std::format("{} threads were asked for; 0 (one per core) to {} make sense.",
-                                options.threads, kMaxThreads));
-    }
+    if (auto checked = checkThreads(options.threads); !checked)
+        return std::unexpected(checked.error());
     const std::optional<std::uint64_t> available = availableMemoryBytes();
     if (!available)
         return fail(ErrorCode::Io, "/proc/meminfo does not tell how much memory is available.");
@@ -144,31 +100,13 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     if (cancel.isCancelled())
         return cancelled();
 
-    const ModelShape &shape = checkpoint->shape();
-    std::uint64_t drafterBytes = 0;
-    if (!options.drafterDirectory.empty()) {
-        const auto needed = Dflash2Drafter::neededBytes(options.drafterDirectory, shape, 1);
-        if (!needed)
-            return std::unexpected(needed.error());
-        drafterBytes = *needed;
-    }
-    // Decoding EXL3 at load makes every step faster; it must not cost context.
-    const std::uint64_t storedBytes = checkpoint->totalBytes();
-    const std::uint64_t decodedBytes = decodedExl3Bytes(*checkpoint);
-    const std::uint64_t needed = storedBytes + drafterBytes + options.memoryReserveBytes
-        + sequenceMemory(shape,
-                         options.contextTokens > 0 ? options.contextTokens
-                                                   : shape.maxPositionEmbeddings)
-              .total();
-    const std::uint64_t decodeBudget = *available > needed ? *available - needed : 0;
-    const std::uint64_t weightBytes
-        = storedBytes + (decodedBytes <= decodeBudget ? decodedBytes : 0);
-    const auto context
-        = chooseContext({ *available, options.memoryReserveBytes, weightBytes + drafterBytes,
-                          options.contextTokens, shape.maxPositionEmbeddings },
-                        [&](int tokens) { return sequenceMemory(shape, tokens).total(); });
-    if (!context)
-        return std::unexpected(context.error());
+    auto size = checkpointSize(*checkpoint, options.drafterDirectory);
+    if (!size)
+        return std::unexpected(size.error());
+    const LoadBudget budget = loadBudget(*size, options, *available);
+    const LoadEstimate &estimate = budget.estimate;
+    if (estimate.refusal)
+        return std::unexpected(*estimate.refusal);
 
     progress({ "Reading weights", 0.1 });
     // The constructor is private, so no make_unique.
@@ -176,7 +114,7 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     auto model = Model::load(
         loaded->m_checkpoint, loaded->m_stream,
         [&](double fraction) { progress({ "Reading weights", 0.1 + 0.8 * fraction }); }, cancel,
-        decodeBudget);
+        budget.decodeBytes);
     if (!model)
         return std::unexpected(model.error());
     loaded->m_model = std::move(*model);
@@ -196,7 +134,8 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     }
 
     progress({ "Allocating the context", 0.95 });
-    loaded->m_sequence = std::make_unique<SequenceState>(loaded->m_model->newSequence(*context));
+    loaded->m_sequence
+        = std::make_unique<SequenceState>(loaded->m_model->newSequence(estimate.contextTokens));
     loaded->m_empty = loaded->m_sequence->snapshot();
 
     ModelInfo info;
@@ -204,18 +143,22 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     const int threads = loaded->m_stream.pool().size();
     info.backend = std::format("CPU ({} thread{})", threads, threads == 1 ? "" : "s");
     info.backendNote = backendNote();
-    info.contextTokens = *context;
+    info.contextTokens = estimate.contextTokens;
     info.vocabularySize = vocabulary;
     info.vocabulary = tokenizer->digest();
     info.parameterCount = loaded->m_model->parameterCount();
-    info.weightBytes = weightBytes;
-    info.stateBytes = sequenceMemory(loaded->m_model->shape(), *context).total();
+    info.weightBytes = estimate.weightBytes;
+    info.stateBytes = estimate.stateBytes;
     info.readsImages = false; // the tower is in the checkpoint, its code is not here yet
     info.drafter = loaded->m_dflash2 ? "DFlash2" : "";
-    info.drafterBytes = drafterBytes;
+    info.drafterBytes = estimate.drafterBytes;
     info.samplingDefaults = samplingDefaults(*defaults);
-    loaded->m_facts = std::make_shared<const ModelFacts>(std::move(*tokenizer), std::move(info),
-                                                         std::move(eos));
+    // Mapped files are no memory that the end of the model would give back.
+    const std::uint64_t heldBytes = estimate.stateBytes + (estimate.weightBytes - size->storedBytes)
+        + (loaded->m_dflash2 ? loaded->m_dflash2->bytes() : 0);
+    loaded->m_facts
+        = std::make_shared<const ModelFacts>(std::move(*tokenizer), std::move(info), std::move(eos),
+                                             LoadedSize { std::move(*size), heldBytes });
     if (cancel.isCancelled())
         return cancelled();
     return loaded;

@@ -52,17 +52,4 @@ private:
     std::shared_ptr<const ModelFacts> m_facts;
 };
 
-// The context to allocate: `wanted`, or with 0 the longest up to `longest` whose sequence fits
-// beside the weights into `available` bytes less the reserve. Errors: BadRequest, OutOfMemory.
-struct ContextBudget
-{
-    std::uint64_t availableBytes = 0;
-    std::uint64_t reserveBytes = 0;
-    std::uint64_t weightBytes = 0;
-    int wantedTokens = 0;
-    int longestTokens = 0;
-};
-Result<int> chooseContext(const ContextBudget &budget,
-                          const std::function<std::uint64_t(int contextTokens)> &sequenceBytes);
-
 } // namespace firesteel::engine

@@ -73,10 +73,12 @@ Result<std::string> joinedText(std::span<const Message> messages)
 
 } // namespace
 
-ModelFacts::ModelFacts(Tokenizer tokenizer, ModelInfo info, std::vector<std::int32_t> eosTokenIds)
+ModelFacts::ModelFacts(Tokenizer tokenizer, ModelInfo info, std::vector<std::int32_t> eosTokenIds,
+                       LoadedSize size)
     : m_tokenizer(std::move(tokenizer))
     , m_info(std::move(info))
     , m_eosTokenIds(std::move(eosTokenIds))
+    , m_size(std::move(size))
     , m_mappedTokens(mappedTokensOf(m_tokenizer, m_info.vocabularySize))
 {
 }

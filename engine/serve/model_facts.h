@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/api/engine.h"
+#include "engine/serve/load_budget.h"
 #include "engine/text/tokenizer.h"
 
 #include <cstdint>
@@ -15,14 +16,24 @@
 
 namespace firesteel::engine {
 
+// For estimates of the next load.
+struct LoadedSize
+{
+    CheckpointSize checkpoint;
+    // Memory that the model gives back when it goes; the files it maps are not part of it.
+    std::uint64_t heldBytes = 0;
+};
+
 class ModelFacts
 {
 public:
-    ModelFacts(Tokenizer tokenizer, ModelInfo info, std::vector<std::int32_t> eosTokenIds);
+    ModelFacts(Tokenizer tokenizer, ModelInfo info, std::vector<std::int32_t> eosTokenIds,
+               LoadedSize size);
 
     const Tokenizer &tokenizer() const { return m_tokenizer; }
     const ModelInfo &info() const { return m_info; }
     const std::vector<std::int32_t> &eosTokenIds() const { return m_eosTokenIds; }
+    const LoadedSize &size() const { return m_size; }
     std::span<const std::uint64_t> mappedTokens() const
     {
         return m_mappedTokens;
@@ -42,6 +53,7 @@ private:
     Tokenizer m_tokenizer;
     ModelInfo m_info;
     std::vector<std::int32_t> m_eosTokenIds;
+    LoadedSize m_size;
     std::vector<std::uint64_t> m_mappedTokens;
 };
 

@@ -17,6 +17,7 @@ FocusScope {
     property bool showStatistics: true
 
     signal newRequested
+    signal presetsRequested
 
     function focusComposer() {
         composer.focusInput();
@@ -142,6 +143,13 @@ FocusScope {
             EffortMenu {
                 effort: root.conversation.thinkingEffort
                 onPicked: effort => root.conversation.thinkingEffort = effort
+            }
+            ChatOptionsButton {
+                Layout.fillWidth: true
+                Layout.minimumWidth: 0
+                Layout.maximumWidth: Math.ceil(implicitWidth) + 1
+                options: root.conversation.options
+                onPresetsRequested: root.presetsRequested()
             }
             Item {
                 Layout.fillWidth: true

@@ -19,7 +19,7 @@ TextButton {
     objectName: "effortButton"
     flat: true
     symbol: "chevron-down"
-    palette.buttonText: Theme.dim
+    ink: Theme.dim
     text: qsTr("Thinking: %1").arg(names[effort] ?? "")
     LayoutMirroring.enabled: Qt.locale().textDirection === Qt.LeftToRight // the chevron stands after the words
     onClicked: menu.open()

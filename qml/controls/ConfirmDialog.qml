@@ -44,7 +44,7 @@ ModalCard {
         TextButton {
             objectName: "confirmYes"
             text: root.act
-            palette.buttonText: Theme.bad
+            ink: Theme.bad
             onClicked: {
                 root.close();
                 root.confirmed(root.topic, root.row);

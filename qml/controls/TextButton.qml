@@ -13,6 +13,7 @@ Button {
     property string symbol
     property bool primary: false
     property bool outlined: !primary && !flat
+    property color ink: primary ? Theme.accentText : Theme.text // of the words
 
     implicitHeight: Theme.controlHeight
     leftPadding: Theme.step * 3
@@ -25,7 +26,10 @@ Button {
 
     font.family: Theme.sans
     font.pixelSize: Theme.uiSize
-    palette.buttonText: primary ? Theme.accentText : Theme.text
+    // The style takes the second for flat and the third for checked buttons.
+    palette.buttonText: ink
+    palette.windowText: ink
+    palette.brightText: ink
     icon.source: symbol === "" ? "" : Theme.icon(symbol)
     icon.color: primary ? Theme.accentText : Theme.dim
     icon.width: Math.round(16 * Theme.fontScale)
@@ -33,7 +37,7 @@ Button {
 
     background: Rectangle {
         radius: Theme.radius
-        color: root.primary ? Theme.accent : root.hovered || root.down ? Theme.hover : "transparent"
+        color: root.primary ? Theme.accent : root.hovered || root.down || root.checked ? Theme.hover : "transparent"
         border.width: root.outlined ? 1 : 0
         border.color: Theme.line
 

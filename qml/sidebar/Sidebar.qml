@@ -204,17 +204,33 @@ Rectangle {
 
             objectName: "modelsButton"
             Layout.fillWidth: true
-            Layout.leftMargin: Theme.step * 2
-            Layout.rightMargin: Theme.step * 2
-            Layout.bottomMargin: Theme.step * 2
+            Layout.margins: Theme.step * 2
+            Layout.bottomMargin: 0
             flat: true
             text: qsTr("Models")
-            palette.windowText: root.shownPage === "models" ? Theme.accent : Theme.text
+            ink: root.shownPage === "models" ? Theme.accent : Theme.text
             onClicked: root.pageRequested("models")
 
             Tip {
                 text: qsTr("Models and licences (Ctrl+Shift+M)")
                 visible: modelsButton.hovered
+            }
+        }
+        TextButton {
+            id: settingsButton
+
+            objectName: "settingsButton"
+            Layout.fillWidth: true
+            Layout.margins: Theme.step * 2
+            Layout.topMargin: 0
+            flat: true
+            text: qsTr("Settings")
+            ink: root.shownPage === "settings" ? Theme.accent : Theme.text
+            onClicked: root.pageRequested("settings")
+
+            Tip {
+                text: qsTr("Settings (Ctrl+,)")
+                visible: settingsButton.hovered
             }
         }
     }

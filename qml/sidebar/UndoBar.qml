@@ -37,7 +37,7 @@ Rectangle {
             objectName: "undoButton"
             flat: true
             text: qsTr("Undo")
-            palette.buttonText: Theme.accent
+            ink: Theme.accent
             onClicked: root.undone()
         }
     }

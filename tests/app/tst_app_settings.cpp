@@ -30,11 +30,15 @@ void AppSettingsTest::startsWithDefaults()
     QVERIFY(!settings.windowGeometry().isValid());
     QCOMPARE(settings.appearance(), AppSettings::Appearance::System);
     QCOMPARE(settings.fontScale(), 1.0);
-    QCOMPARE(settings.defaultThinkingEffort(), 1);
+    QVERIFY(settings.renderer() == AppSettings::Renderer::Hardware);
+    QVERIFY(settings.modelsFolder().isEmpty());
+    QCOMPARE(settings.loadOptions().contextTokens, 0);
+    QCOMPARE(settings.loadOptions().threads, 0);
+    QCOMPARE(settings.loadOptions().memoryReserveBytes, engine::LoadOptions {}.memoryReserveBytes);
     QVERIFY(settings.showStatistics());
-    QCOMPARE(settings.modelsFolder(), QString());
     QCOMPARE(settings.setupState(), AppSettings::SetupState::New);
     QCOMPARE(settings.setupStep(), 0);
+    QVERIFY(settings.notice().isEmpty());
 }
 
 void AppSettingsTest::remembers()
@@ -51,8 +55,14 @@ void AppSettingsTest::remembers()
         settings.setPanelFolded(false);
         settings.setWindowMaximized(true);
         settings.setShowStatistics(false);
-        settings.setDefaultThinkingEffort(3);
-        settings.setModelsFolder(u"/media/models"_s);
+        settings.setModelsFolder(u"/big/disk"_s);
+        settings.setRenderer(AppSettings::Renderer::Software);
+        QVERIFY(settings.isRendererWaiting());
+        engine::LoadOptions load;
+        load.contextTokens = 8192;
+        load.threads = 3;
+        load.memoryReserveBytes = 3ULL << 29;
+        settings.setLoadOptions(load);
         settings.setSetupState(AppSettings::SetupState::Left);
         settings.setSetupStep(4);
     }
@@ -65,8 +75,13 @@ void AppSettingsTest::remembers()
     QVERIFY(!settings.panelFolded());
     QVERIFY(settings.windowMaximized());
     QVERIFY(!settings.showStatistics());
-    QCOMPARE(settings.defaultThinkingEffort(), 3);
-    QCOMPARE(settings.modelsFolder(), u"/media/models"_s);
+    QCOMPARE(settings.modelsFolder(), u"/big/disk"_s);
+    QVERIFY(settings.renderer() == AppSettings::Renderer::Software);
+    QVERIFY(!settings.isRendererWaiting());
+    QCOMPARE(settings.loadOptions().contextTokens, 8192);
+    QCOMPARE(settings.loadOptions().threads, 3);
+    QCOMPARE(settings.loadOptions().memoryReserveBytes, 3ULL << 29);
+    QVERIFY(settings.notice().isEmpty());
     QCOMPARE(settings.setupState(), AppSettings::SetupState::Left);
     QCOMPARE(settings.setupStep(), 4);
 }
@@ -77,13 +92,17 @@ void AppSettingsTest::bringsStrangeValuesBackIntoRange()
     const QString file = folder.filePath(u"s.ini"_s);
     QFile written(file);
     QVERIFY(written.open(QIODevice::WriteOnly));
-    written.write("[look]\nappearance=77\nfontScale=nan\n[chat]\nthinkingEffort=many\n[window]"
-                  "\ngeometry=wide\n[setup]\nstate=-3\nstep=9999\n");
+    written.write("[look]\nappearance=77\nfontScale=nan\nrenderer=vulkan\n[window]"
+                  "\ngeometry=wide\n[load]\nthreads=inf\n[setup]\nstate=-3\nstep=9999\n");
     written.close();
     AppSettings settings(file);
     QCOMPARE(settings.appearance(), AppSettings::Appearance::System);
     QCOMPARE(settings.fontScale(), 1.0);
-    QCOMPARE(settings.defaultThinkingEffort(), 1);
+    QVERIFY(settings.renderer() == AppSettings::Renderer::Hardware);
+    QCOMPARE(settings.loadOptions().threads, 0);
+    for (const auto &key :
+         { u"look/appearance"_s, u"look/fontScale"_s, u"look/renderer"_s, u"load/threads"_s })
+        QVERIFY2(settings.notice().contains(key), qPrintable(settings.notice()));
     QVERIFY(!settings.windowGeometry().isValid());
     QCOMPARE(settings.setupState(), AppSettings::SetupState::New);
     QCOMPARE(settings.setupStep(), 0);

@@ -139,6 +139,12 @@ void Fixture::keyClick(QWindow *window, int key, int modifiers)
 
 void Fixture::setClipboardText(const QString &text) { QGuiApplication::clipboard()->setText(text); }
 
+void Fixture::type(QWindow *window, const QString &text)
+{
+    for (const QChar character : text)
+        QTest::sendKeyEvent(QTest::Click, window, Qt::Key_unknown, character, Qt::NoModifier);
+}
+
 QString Fixture::clipboardText() const { return QGuiApplication::clipboard()->text(); }
 
 } // namespace firesteel::test

@@ -55,6 +55,7 @@ public:
     Q_INVOKABLE void setClipboardText(const QString &text);
     // To a window of the test's own; TestCase.keyClick only knows the runner's.
     Q_INVOKABLE void keyClick(QWindow *window, int key, int modifiers);
+    Q_INVOKABLE void type(QWindow *window, const QString &text);
 
 private:
     QTemporaryDir m_folder;

@@ -16,6 +16,7 @@
 #include <QDir>
 #include <QElapsedTimer>
 #include <QGuiApplication>
+#include <QJsonArray>
 #include <QQmlApplicationEngine>
 #include <QQuickItem>
 #include <QQuickWindow>
@@ -82,6 +83,9 @@ struct Scene
     std::optional<app::SetupController::Step> step = {}; // of the first run
     QString machine = u"spark"_s; // see machine_files.h
     bool isMeasured = false; // by the benchmark, whose page is shown unless there is a step
+    int settings = -1; // section of the settings page
+    bool isContextTooLong = false; // in the settings of loading
+    double scrolled = 0; // of the settings page, in its heights
 };
 
 // A few chats of the last weeks.
@@ -120,6 +124,19 @@ void storeChats(const QString &file)
         }
         return {};
     });
+}
+
+// A preset of one's own, being edited.
+void storePresets(app::PresetLibrary &presets)
+{
+    app::RequestSettings settings;
+    settings.set(app::RequestParameter::SystemPrompt,
+                 u"You review C++ code. Name the line, say what is wrong, and suggest the fix."_s);
+    settings.set(app::RequestParameter::Temperature, 0.2);
+    settings.set(app::RequestParameter::Stop, QJsonArray { u"\n\n\n"_s, u"END"_s });
+    presets.add(u"Translation"_s, {});
+    presets.add(u"Code review"_s, settings);
+    presets.makeDefault(2);
 }
 
 class Studio
@@ -277,6 +294,19 @@ bool Studio::take(const Scene &scene)
         application.setup()->show(*scene.step);
         if (!waitFor([&] { return !application.setup()->checks().isEmpty(); }, 10'000))
             return false;
+    if (scene.settings >= 0) {
+        storePresets(*application.presets());
+        if (scene.isContextTooLong) {
+            application.loadSettings()->setContextTokens(4096);
+            application.loadSettings()->setReserveGibibytes(7);
+        }
+        window->setProperty("settingsSection", scene.settings);
+        QMetaObject::invokeMethod(window, "showPage", Q_ARG(QString, u"settings"_s));
+        settle(200);
+        auto *page = window->findChild<QQuickItem *>(u"settingsFlickable"_s);
+        if (page == nullptr)
+            return false;
+        page->setProperty("contentY", scene.scrolled * page->height());
     }
     if (scene.reviewed >= 0) {
         application.models()->review(scene.reviewed);
@@ -396,6 +426,41 @@ std::vector<Scene> scenes()
           .question = question,
           .pressed = u"toolsButton"_s },
         { u"failed-load"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::Failed },
+        { .name = u"settings-loading-light"_s, .settings = 0 },
+        { .name = u"settings-loading-dark"_s,
+          .appearance = Appearance::Dark,
+          .settings = 0,
+          .isContextTooLong = true },
+        { .name = u"settings-loading-narrow"_s, .size = narrow, .settings = 0 },
+        { .name = u"settings-presets-light"_s, .settings = 1 },
+        { .name = u"settings-presets-dark"_s,
+          .appearance = Appearance::Dark,
+          .settings = 1,
+          .scrolled = 0.8 },
+        { .name = u"settings-presets-narrow"_s, .size = narrow, .settings = 1 },
+        { .name = u"settings-presets-large"_s, .fontScale = 1.5, .settings = 1 },
+        { .name = u"settings-look-light"_s, .settings = 2 },
+        { .name = u"settings-look-dark"_s, .appearance = Appearance::Dark, .settings = 2 },
+        { .name = u"settings-look-narrow-large"_s,
+          .size = narrow,
+          .fontScale = 1.5,
+          .settings = 2 },
+        { .name = u"settings-folders-light"_s, .settings = 3 },
+        { .name = u"settings-folders-dark"_s,
+          .size = narrow,
+          .appearance = Appearance::Dark,
+          .settings = 3 },
+        { .name = u"chat-options-light"_s,
+          .question = question,
+          .pressed = u"chatOptionsButton"_s },
+        { .name = u"chat-options-dark"_s,
+          .appearance = Appearance::Dark,
+          .question = question,
+          .pressed = u"chatOptionsButton"_s },
+        { .name = u"chat-options-narrow"_s,
+          .size = narrow,
+          .question = question,
+          .pressed = u"chatOptionsButton"_s },
     };
 }
 

@@ -72,6 +72,7 @@ void FakeEngine::load(engine::LoadOptions options, engine::LoadSink sink)
         for (const Request &request : m_queue)
             m_cancelled.push_back(request.id);
         m_cancelled.push_back(m_running);
+        m_lastLoad = options;
         m_loads.push_back({ std::move(options), std::move(sink) });
     }
     m_changed.notify_all();
@@ -81,6 +82,47 @@ void FakeEngine::unload()
 {
     const std::scoped_lock lock(m_mutex);
     m_stats.state = engine::EngineStats::State::Empty;
+}
+
+// Like the real one: without a wish the longest that fits, a context too long or too large is
+// refused.
+engine::Result<engine::LoadEstimate> FakeEngine::estimate(const engine::LoadOptions &options) const
+{
+    const std::scoped_lock lock(m_mutex);
+    return estimateLocked(options);
+}
+
+engine::LoadEstimate FakeEngine::estimateLocked(const engine::LoadOptions &options) const
+{
+    engine::LoadEstimate estimate;
+    const int longest = m_script.contextTokens;
+    estimate.longestTokens = longest;
+    const std::uint64_t taken = m_script.weightBytes + options.memoryReserveBytes;
+    const std::uint64_t free
+        = m_script.availableBytes > taken ? m_script.availableBytes - taken : 0;
+    estimate.contextTokens = options.contextTokens > 0
+        ? options.contextTokens
+        : static_cast<int>(std::clamp<std::uint64_t>(free / m_script.bytesPerToken, 1,
+                                                     static_cast<std::uint64_t>(longest)));
+    estimate.weightBytes = m_script.weightBytes;
+    estimate.stateBytes
+        = m_script.bytesPerToken * static_cast<std::uint64_t>(estimate.contextTokens);
+    estimate.availableBytes = m_script.availableBytes;
+    estimate.reserveBytes = options.memoryReserveBytes;
+    const std::uint64_t needed = estimate.weightBytes + estimate.stateBytes;
+    if (estimate.contextTokens > longest) {
+        estimate.refusal = engine::Error { engine::ErrorCode::BadRequest,
+                                           "A context of " + std::to_string(estimate.contextTokens)
+                                               + " tokens was asked for; this model allows 1 to "
+                                               + std::to_string(longest) + "." };
+    } else if (needed + estimate.reserveBytes > estimate.availableBytes) {
+        estimate.refusal = engine::Error {
+            engine::ErrorCode::OutOfMemory,
+            std::to_string(needed) + " bytes are needed; " + std::to_string(estimate.availableBytes)
+                + " with the reserve of " + std::to_string(estimate.reserveBytes) + " are there."
+        };
+    }
+    return estimate;
 }
 
 engine::Result<engine::Prompt> FakeEngine::prepare(std::span<const engine::Message> messages,
@@ -100,11 +142,11 @@ engine::Result<engine::Prompt> FakeEngine::prepare(std::span<const engine::Messa
             bytes += part.text.size();
     }
     const int promptTokens = tokensOf(bytes) + 1;
-    if (promptTokens >= m_script.contextTokens) {
+    if (promptTokens >= m_stats.contextTokens) {
         return engine::fail(engine::ErrorCode::ContextExceeded,
                             "The prompt has " + std::to_string(promptTokens)
                                 + " tokens, the context holds "
-                                + std::to_string(m_script.contextTokens) + ".");
+                                + std::to_string(m_stats.contextTokens) + ".");
     }
     FakeAnswer answer = m_script.answer ? m_script.answer(m_lastMessages) : defaultAnswer();
     if (!options.thinking)
@@ -146,6 +188,8 @@ engine::Result<engine::RequestId> FakeEngine::submit(engine::GenerationRequest r
             return engine::fail(engine::ErrorCode::BadRequest,
                                 "the prompt was not made by prepare()");
         id = ++m_lastId;
+        m_lastRequest = request;
+        m_lastRequest.prompt = {};
         m_queue.push_back({ id, std::move(prepared->second),
                             static_cast<int>(request.prompt.tokens.size()), std::move(sink) });
         m_prepared.erase(prepared);
@@ -218,6 +262,18 @@ engine::PromptOptions FakeEngine::lastOptions() const
     return m_lastOptions;
 }
 
+engine::GenerationRequest FakeEngine::lastRequest() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_lastRequest;
+}
+
+engine::LoadOptions FakeEngine::lastLoad() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_lastLoad;
+}
+
 void FakeEngine::run()
 {
     Lock lock(m_mutex);
@@ -269,19 +325,23 @@ void FakeEngine::runLoad(Load load, Lock &lock)
             return;
         }
     }
-    if (script.loadError) {
+    const engine::LoadEstimate estimate = estimateLocked(load.options);
+    if (const auto error = script.loadError ? script.loadError : estimate.refusal) {
         m_stats.state = engine::EngineStats::State::Failed;
-        tell(*script.loadError);
+        tell(*error);
         return;
     }
     m_stats = {};
     m_stats.state = engine::EngineStats::State::Ready;
-    m_stats.contextTokens = script.contextTokens;
+    m_stats.contextTokens = estimate.contextTokens;
     engine::ModelInfo info;
     info.name = script.modelName;
     info.backend = script.backend;
     info.vocabulary = script.vocabulary;
-    info.contextTokens = script.contextTokens;
+    info.contextTokens = estimate.contextTokens;
+    info.weightBytes = estimate.weightBytes;
+    info.stateBytes = estimate.stateBytes;
+    info.samplingDefaults = script.samplingDefaults;
     tell(info);
 }
 

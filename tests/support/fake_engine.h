@@ -40,7 +40,12 @@ struct FakeScript
     std::string modelName = "Glimmer";
     std::string vocabulary = "scripted"; // of its tokens, which count from 1 in each answer
     std::string backend = "Scripted";
-    int contextTokens = 262'144;
+    int contextTokens = 262'144; // the longest; also what a load without a wish allocates
+    // Of its pretended memory, for estimates.
+    std::uint64_t weightBytes = 3ULL << 29; // 1.5 GiB
+    std::uint64_t bytesPerToken = 4096;
+    std::uint64_t availableBytes = 8ULL << 30;
+    engine::SamplingParams samplingDefaults;
     std::chrono::milliseconds prefillTime { 0 };
     double tokensPerSecond = 0; // 0: as fast as it can
     std::function<FakeAnswer(const std::vector<engine::Message> &)>
@@ -55,6 +60,8 @@ public:
 
     void load(engine::LoadOptions options, engine::LoadSink sink) override;
     void unload() override;
+    engine::Result<engine::LoadEstimate>
+    estimate(const engine::LoadOptions &options) const override;
     engine::Result<engine::Prompt> prepare(std::span<const engine::Message> messages,
                                            std::span<const engine::Tool> tools,
                                            const engine::PromptOptions &options) const override;
@@ -73,6 +80,8 @@ public:
     int countedTexts() const; // calls of countTokens
     std::vector<engine::Message> lastMessages() const;
     engine::PromptOptions lastOptions() const;
+    engine::GenerationRequest lastRequest() const; // without its prompt
+    engine::LoadOptions lastLoad() const;
 
 private:
     struct Request
@@ -90,6 +99,7 @@ private:
     using Lock = std::unique_lock<std::mutex>;
     using Clock = std::chrono::steady_clock;
 
+    engine::LoadEstimate estimateLocked(const engine::LoadOptions &options) const;
     void run();
     void runLoad(Load load, Lock &lock);
     void runRequest(Request request, Lock &lock);
@@ -113,6 +123,8 @@ private:
     mutable std::vector<engine::Message> m_lastMessages;
     mutable engine::PromptOptions m_lastOptions;
     mutable int m_countedTexts = 0;
+    engine::GenerationRequest m_lastRequest;
+    engine::LoadOptions m_lastLoad;
     engine::RequestId m_lastId = 0;
     engine::RequestId m_running = 0;
     std::optional<int> m_allowed; // unset: unlimited

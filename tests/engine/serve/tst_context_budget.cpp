@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "engine/base/system_memory.h"
-#include "engine/serve/loaded_model.h"
+#include "engine/serve/load_budget.h"
 
 #include <doctest/doctest.h>
 
@@ -46,9 +46,8 @@ TEST_CASE("a wished context is given or refused with the numbers")
     const auto error = chooseContext(large, sequenceBytes).error();
     CHECK(error.code == ErrorCode::OutOfMemory);
     CHECK(error.message
-          == "A context of 8192 tokens needs 2.00 GiB (weights 2.00 GiB, state 0.8 MiB) and 1.00 "
-             "GiB must stay "
-             "free, but 3.00 GiB of memory are available.");
+          == "A context of 8192 tokens needs 2.00 GiB (weights 2.00 GiB, state 0.8 MiB); 2.00 GiB "
+             "are free beside the reserve of 1.00 GiB.");
 }
 
 TEST_CASE("MemAvailable is read from meminfo")

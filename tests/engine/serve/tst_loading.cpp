@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "engine/serve/load_budget.h"
+#include "engine/serve/loaded_model.h"
 #include "tests/engine/serve/engine_fixture.h"
 #include "tests/support/test_paths.h"
 
@@ -83,6 +85,103 @@ TEST_CASE("without a wish the context is the model's longest")
     CHECK(info->contextTokens == 4096);
 }
 
+TEST_CASE("an estimate is what the load then does")
+{
+    test::EngineFixture fixture;
+    const auto options = test::loadOptions(fixture.folder(), 300);
+    const auto before = fixture.engine().estimate(options);
+    REQUIRE(before);
+    CHECK(!before->refusal);
+    CHECK(before->contextTokens == 300);
+    CHECK(before->longestTokens == 4096);
+    CHECK(before->reserveBytes == options.memoryReserveBytes);
+    const LoadLog log;
+    fixture.engine().load(options, log.sink());
+    const auto info = log.result();
+    REQUIRE(info);
+    CHECK(info->contextTokens == before->contextTokens);
+    CHECK(info->weightBytes == before->weightBytes);
+    CHECK(info->stateBytes == before->stateBytes);
+    CHECK(fixture.engine().stats().state == EngineStats::State::Ready);
+
+    // A longer context needs more state and as much for the weights.
+    const auto longer = fixture.engine().estimate(test::loadOptions(fixture.folder(), 4096));
+    REQUIRE(longer);
+    CHECK(longer->weightBytes == before->weightBytes);
+    CHECK(longer->stateBytes > before->stateBytes);
+    const auto longest = fixture.engine().estimate(test::loadOptions(fixture.folder(), 0));
+    REQUIRE(longest);
+    CHECK(longest->contextTokens == 4096);
+}
+
+TEST_CASE("an estimate refuses with the words of the load")
+{
+    test::EngineFixture fixture;
+    LoadOptions options = test::loadOptions(fixture.folder(), 4097);
+    auto refused = fixture.engine().estimate(options);
+    REQUIRE(refused);
+    REQUIRE(refused->refusal);
+    CHECK(refused->refusal->message == loadError(fixture.engine(), options).message);
+    CHECK(refused->contextTokens == 4096);
+
+    options = test::loadOptions(fixture.folder(), 300);
+    options.memoryReserveBytes = 1ULL << 60;
+    refused = fixture.engine().estimate(options);
+    REQUIRE(refused);
+    REQUIRE(refused->refusal);
+    CHECK(refused->refusal->code == ErrorCode::OutOfMemory);
+    CHECK(refused->refusal->message == loadError(fixture.engine(), options).message);
+
+    options = test::loadOptions(fixture.folder(), 300);
+    options.threads = -2;
+    refused = fixture.engine().estimate(options);
+    REQUIRE(refused);
+    REQUIRE(refused->refusal);
+    CHECK(refused->refusal->message == loadError(fixture.engine(), options).message);
+
+    options.modelDirectory = fixture.folder() / "missing";
+    CHECK(fixture.engine().estimate(options).error().code == ErrorCode::NotFound);
+}
+
+TEST_CASE("what a loaded model would give back is there for the next one")
+{
+    test::EngineFixture fixture;
+    const auto checkpoint = Checkpoint::open(fixture.folder());
+    REQUIRE(checkpoint);
+    const auto measured = checkpointSize(*checkpoint, {});
+    REQUIRE(measured);
+    const CheckpointSize &size = *measured;
+    const LoadOptions options = test::loadOptions(fixture.folder(), 4096);
+    const LoadBudget alone = loadBudget(size, options, 1ULL << 40);
+    const std::uint64_t needed = alone.estimate.weightBytes + alone.estimate.stateBytes;
+    CHECK(!loadBudget(size, options, needed).estimate.refusal);
+    CHECK(loadBudget(size, options, needed - 1).estimate.refusal);
+
+    const auto loaded = LoadedModel::load(options, [](const LoadProgress &) { }, {});
+    REQUIRE(loaded);
+    CHECK((*loaded)->facts()->size().heldBytes
+          == alone.estimate.stateBytes); // BF16 weights are mapped
+    constexpr std::uint64_t kHeld = 1ULL << 50; // more than any machine has
+    const auto estimate = estimateLoad(options, kHeld);
+    REQUIRE(estimate);
+    CHECK(estimate->availableBytes > kHeld);
+    CHECK(estimate->availableBytes < 2 * kHeld);
+
+    // Of the loaded model's folder no file is read again, and the figures are the same.
+    REQUIRE(fixture.load());
+    const auto before = fixture.engine().estimate(options);
+    std::filesystem::remove(fixture.folder() / "config.json");
+    const auto after = fixture.engine().estimate(options);
+    REQUIRE(before);
+    REQUIRE(after);
+    CHECK(after->weightBytes == alone.estimate.weightBytes);
+    CHECK(after->stateBytes == alone.estimate.stateBytes);
+    CHECK(before->contextTokens == after->contextTokens);
+    LoadOptions elsewhere = options;
+    elsewhere.modelDirectory = fixture.folder() / "missing";
+    CHECK(fixture.engine().estimate(elsewhere).error().code == ErrorCode::NotFound);
+}
+
 TEST_CASE("a load that cannot work says why and leaves no model")
 {
     test::EngineFixture fixture;
@@ -113,7 +212,7 @@ TEST_CASE("a load that cannot work says why and leaves no model")
     options.memoryReserveBytes = 1ULL << 60;
     const Error tooBig = loadError(engine, options);
     CHECK(tooBig.code == ErrorCode::OutOfMemory);
-    CHECK(tooBig.message.find("1073741824.00 GiB must stay free") != std::string::npos);
+    CHECK(tooBig.message.find("beside the reserve of 1073741824.00 GiB") != std::string::npos);
 
     test::writeFile(fixture.folder() / "config.json", "{");
     CHECK(loadError(engine, good).code == ErrorCode::BadCheckpoint);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "engine/serve/load_budget.h"
+
+#include "engine/base/system_memory.h"
+#include "engine/decode/dflash2_drafter.h"
+#include "engine/model/weight_reader.h"
+#include "engine/state/sequence_memory.h"
+
+#include <algorithm>
+#include <format>
+#include <optional>
+
+namespace firesteel::engine {
+
+namespace {
+
+constexpr int kMaxThreads = 1024;
+constexpr int kShortestContext
+    = 256; // below this a chat makes no sense; less is allocated only when asked for
+
+std::uint64_t lessOrNothing(std::uint64_t from, std::uint64_t what)
+{
+    return from > what ? from - what : 0;
+}
+
+} // namespace
+
+Result<int> chooseContext(const ContextBudget &budget,
+                          const std::function<std::uint64_t(int contextTokens)> &sequenceBytes)
+{
+    if (budget.wantedTokens < 0 || budget.wantedTokens > budget.longestTokens) {
+        return fail(ErrorCode::BadRequest,
+                    std::format("A context of {} tokens was asked for; this model allows 1 to {}.",
+                                budget.wantedTokens, budget.longestTokens));
+    }
+    const std::uint64_t free = lessOrNothing(budget.availableBytes, budget.reserveBytes);
+    const auto fits
+        = [&](int tokens) { return budget.weightBytes + sequenceBytes(tokens) <= free; };
+    const int least = budget.wantedTokens > 0 ? budget.wantedTokens
+                                              : std::min(kShortestContext, budget.longestTokens);
+    if (!fits(least)) {
+        const std::uint64_t state = sequenceBytes(least);
+        return fail(ErrorCode::OutOfMemory,
+                    std::format("A context of {} tokens needs {} (weights {}, state {}); {} are "
+                                "free beside the reserve of {}.",
+                                least, formatBytes(budget.weightBytes + state),
+                                formatBytes(budget.weightBytes), formatBytes(state),
+                                formatBytes(free), formatBytes(budget.reserveBytes)));
+    }
+    if (budget.wantedTokens > 0 || fits(budget.longestTokens))
+        return budget.wantedTokens > 0 ? budget.wantedTokens : budget.longestTokens;
+    int fitting = least;
+    int tooLong = budget.longestTokens;
+    while (tooLong - fitting > 1) {
+        const int middle = fitting + (tooLong - fitting) / 2;
+        (fits(middle) ? fitting : tooLong) = middle;
+    }
+    return fitting;
+}
+
+Result<void> checkThreads(int threads)
+{
+    if (threads < 0 || threads > kMaxThreads) {
+        return fail(ErrorCode::BadRequest,
+                    std::format("{} threads were asked for; 0 (one per core) to {} make sense.",
+                                threads, kMaxThreads));
+    }
+    return {};
+}
+
+Result<CheckpointSize> checkpointSize(const Checkpoint &checkpoint,
+                                      const std::filesystem::path &drafterDirectory)
+{
+    CheckpointSize size;
+    size.directory = checkpoint.directory();
+    size.drafterDirectory = drafterDirectory;
+    size.shape = checkpoint.shape();
+    size.storedBytes = checkpoint.totalBytes();
+    size.decodedBytes = decodedExl3Bytes(checkpoint);
+    if (!drafterDirectory.empty()) {
+        const auto drafter = Dflash2Drafter::neededBytes(drafterDirectory, size.shape, 1);
+        if (!drafter)
+            return std::unexpected(drafter.error());
+        size.drafterBytes = *drafter;
+    }
+    return size;
+}
+
+LoadBudget loadBudget(const CheckpointSize &size, const LoadOptions &options,
+                      std::uint64_t availableBytes)
+{
+    const ModelShape &shape = size.shape;
+    const auto stateOf = [&shape](int tokens) { return sequenceMemory(shape, tokens).total(); };
+    const int longest = shape.maxPositionEmbeddings;
+    const int wanted = std::clamp(options.contextTokens, 0, longest);
+
+    LoadBudget budget;
+    // Decoding EXL3 at load makes every step faster; it must not cost context.
+    budget.decodeBytes = lessOrNothing(lessOrNothing(availableBytes, options.memoryReserveBytes),
+                                       size.storedBytes + size.drafterBytes
+                                           + stateOf(wanted > 0 ? wanted : longest));
+
+    LoadEstimate &estimate = budget.estimate;
+    estimate.longestTokens = longest;
+    estimate.weightBytes
+        = size.storedBytes + (size.decodedBytes <= budget.decodeBytes ? size.decodedBytes : 0);
+    estimate.drafterBytes = size.drafterBytes;
+    estimate.availableBytes = availableBytes;
+    estimate.reserveBytes = options.memoryReserveBytes;
+    const auto context = chooseContext({ availableBytes, options.memoryReserveBytes,
+                                         estimate.weightBytes + estimate.drafterBytes,
+                                         options.contextTokens, longest },
+                                       stateOf);
+    if (context) {
+        estimate.contextTokens = *context;
+    } else {
+        estimate.contextTokens = wanted > 0 ? wanted : std::min(kShortestContext, longest);
+        estimate.refusal = context.error();
+    }
+    if (const auto threads = checkThreads(options.threads); !threads)
+        estimate.refusal = threads.error();
+    estimate.stateBytes = stateOf(estimate.contextTokens);
+    return budget;
+}
+
+Result<LoadEstimate> estimateLoad(const LoadOptions &options, std::uint64_t heldBytes,
+                                  const CheckpointSize *known)
+{
+    const std::optional<std::uint64_t> available = availableMemoryBytes();
+    if (!available)
+        return fail(ErrorCode::Io, "/proc/meminfo does not tell how much memory is available.");
+    if (known != nullptr && known->directory == options.modelDirectory
+        && known->drafterDirectory == options.drafterDirectory)
+        return loadBudget(*known, options, *available + heldBytes).estimate;
+    const auto checkpoint = Checkpoint::open(options.modelDirectory);
+    if (!checkpoint)
+        return std::unexpected(checkpoint.error());
+    const auto size = checkpointSize(*checkpoint, options.drafterDirectory);
+    if (!size)
+        return std::unexpected(size.error());
+    return loadBudget(*size, options, *available + heldBytes).estimate;
+}
+
+} // namespace firesteel::engine
