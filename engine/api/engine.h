@@ -78,6 +78,18 @@ struct ModelInfo
 using LoadEvent = std::variant<LoadProgress, ModelInfo, Error>;
 using LoadSink = std::function<void(const LoadEvent &)>;
 
+// A request that was submitted and has not ended.
+struct RequestStatus
+{
+    enum class Phase { Waiting, Prefill, Decode };
+    RequestId id = 0;
+    std::string source; // as its GenerationRequest named it
+    Phase phase = Phase::Waiting;
+    int promptTokens = 0;
+    int processedTokens = 0; // of the prompt
+    int generatedTokens = 0;
+};
+
 struct EngineStats
 {
     enum class State { Empty, Loading, Ready, Failed };
@@ -86,12 +98,17 @@ struct EngineStats
     int runningRequests = 0;
     int contextTokens = 0;
     int usedTokens = 0; // of the running sequences
+    std::uint64_t weightBytes = 0; // of the loaded model, as ModelInfo
+    std::uint64_t stateBytes = 0;
     std::uint64_t prefillTokens = 0; // totals since the load
     std::uint64_t decodedTokens = 0;
+    std::uint64_t decodeSteps = 0; // of the model, each for every sequence that decodes
     double prefillTokensPerSecond = 0; // of the running or last request
     double decodeTokensPerSecond = 0;
     DraftCounts drafting; // totals since the load
     int draftTokens = 0; // K of the last step
+    double timeToFirstTokenSeconds = 0; // of the newest request that has one
+    std::vector<RequestStatus> requests; // oldest first
 };
 
 class Engine

@@ -138,6 +138,7 @@ struct GenerationRequest
     std::vector<std::string>
         stop; // not matched inside thinking or tool calls; excluded from the output
     Drafting drafting;
+    std::string source; // who asks, for a person who looks at EngineStats; empty: this program
 };
 
 } // namespace firesteel::engine

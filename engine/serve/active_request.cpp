@@ -171,6 +171,18 @@ void ActiveRequest::endFailed(Error error)
     send(Failed { std::move(error) });
 }
 
+RequestStatus ActiveRequest::status() const
+{
+    RequestStatus status;
+    status.id = id();
+    status.phase
+        = promptLeft().empty() ? RequestStatus::Phase::Decode : RequestStatus::Phase::Prefill;
+    status.promptTokens = promptTokens();
+    status.processedTokens = static_cast<int>(m_prefilled);
+    status.generatedTokens = static_cast<int>(m_tokens.size());
+    return status;
+}
+
 double ActiveRequest::prefillTokensPerSecond() const
 {
     return m_timings.prefillSeconds > 0

@@ -5,6 +5,7 @@
 // calls the model. Exactly one last event (Finished or Failed) is sent.
 #pragma once
 
+#include "engine/api/engine.h"
 #include "engine/api/event.h"
 #include "engine/decode/draft_policy.h"
 #include "engine/decode/drafter.h"
@@ -64,6 +65,7 @@ public:
     void endCancelled();
     void endFailed(Error error);
 
+    RequestStatus status() const; // without its source, which the queue keeps
     int promptTokens() const { return static_cast<int>(m_queued.request.prompt.tokens.size()); }
     const Usage &usage() const { return m_usage; }
     const Timings &timings() const { return m_timings; }

@@ -249,8 +249,10 @@ void EngineThread::prefill(const Scheduler::Prefill &step)
     m_counters.prefillTokens += step.tokens.size();
     request.prefilled(static_cast<int>(step.tokens.size()));
     m_counters.prefillTokensPerSecond = request.prefillTokensPerSecond();
-    if (step.isLast)
+    if (step.isLast) {
         request.acceptFirst(logits);
+        m_counters.timeToFirstTokenSeconds = request.timings().timeToFirstTokenSeconds;
+    }
 }
 
 // Gives every request its drafts of the next step.
@@ -305,6 +307,7 @@ void EngineThread::decode(const Scheduler::Decode &step)
     const std::span<float> taps = m_loaded->taps(rows);
     m_loaded->model().decode(m_rows, logits, taps);
     const Clock::time_point verified = Clock::now();
+    ++m_counters.decodeSteps;
     m_costs.addStep(static_cast<int>(rows), seconds(drafted, verified));
     if (!m_jobs.empty())
         m_costs.addDraft(seconds(begin, drafted));
@@ -375,7 +378,12 @@ void EngineThread::reportStats()
     m_counters.usedTokens = 0;
     for (const std::unique_ptr<ActiveRequest> &request : m_scheduler.running())
         m_counters.usedTokens += request->sequence().position();
+    m_counters.requests.clear();
+    for (const std::unique_ptr<ActiveRequest> &request : m_scheduler.running())
+        m_counters.requests.push_back(request->status());
     m_counters.contextTokens = m_loaded ? m_loaded->facts()->info().contextTokens : 0;
+    m_counters.weightBytes = m_loaded ? m_loaded->facts()->info().weightBytes : 0;
+    m_counters.stateBytes = m_loaded ? m_loaded->facts()->info().stateBytes : 0;
     m_queue.report(m_counters);
 }
 

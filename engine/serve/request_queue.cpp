@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/serve/request_queue.h"
 
+#include <algorithm>
 #include <format>
 #include <utility>
 
@@ -52,7 +53,8 @@ Result<RequestId> RequestQueue::submit(GenerationRequest request, EventSink sink
         id = ++m_lastId;
         ++m_waiting;
         CancelToken cancel;
-        m_live.emplace(id, cancel);
+        m_live.emplace(
+            id, Live { cancel, request.source, static_cast<int>(request.prompt.tokens.size()) });
         m_requests.push_back(
             { id, std::move(request), std::move(sink), cancel, std::chrono::steady_clock::now() });
     }
@@ -64,7 +66,7 @@ void RequestQueue::cancel(RequestId id)
 {
     const std::lock_guard lock(m_mutex);
     if (const auto live = m_live.find(id); live != m_live.end())
-        live->second.cancel();
+        live->second.cancel.cancel();
 }
 
 void RequestQueue::stop()
@@ -89,6 +91,16 @@ EngineStats RequestQueue::stats() const
     const std::lock_guard lock(m_mutex);
     EngineStats stats = m_stats;
     stats.waitingRequests = m_waiting;
+    // What the engine thread reported last may have ended since; what it did not report waits.
+    stats.requests.clear();
+    for (const auto &[id, live] : m_live) {
+        const auto running = std::ranges::find(m_stats.requests, id, &RequestStatus::id);
+        RequestStatus &status = stats.requests.emplace_back(
+            running != m_stats.requests.end() ? *running : RequestStatus());
+        status.id = id;
+        status.source = live.source;
+        status.promptTokens = live.promptTokens;
+    }
     return stats;
 }
 
@@ -119,6 +131,8 @@ bool RequestQueue::publish(const CancelToken &load, std::shared_ptr<const ModelF
     m_stats = {};
     m_stats.state = EngineStats::State::Ready;
     m_stats.contextTokens = facts->info().contextTokens;
+    m_stats.weightBytes = facts->info().weightBytes;
+    m_stats.stateBytes = facts->info().stateBytes;
     m_facts = std::move(facts);
     return true;
 }

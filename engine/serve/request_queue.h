@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace firesteel::engine {
@@ -68,7 +69,8 @@ public:
     void withdraw(const CancelToken &load, EngineStats::State state); // no model is ready any more
     void admitted(); // a waiting request became a running one or was dropped
     void ended(RequestId id); // its last event was sent
-    void report(const EngineStats &counters); // state and waitingRequests are the queue's own
+    // State, waitingRequests and the requests that wait are the queue's own.
+    void report(const EngineStats &counters);
 
 private:
     void supersede(std::optional<LoadOptions> options, LoadSink sink, EngineStats::State state);
@@ -80,7 +82,13 @@ private:
     bool m_isStopping = false;
     std::vector<LoadCommand> m_commands;
     std::vector<QueuedRequest> m_requests;
-    std::map<RequestId, CancelToken> m_live; // waiting or running
+    struct Live
+    {
+        CancelToken cancel;
+        std::string source;
+        int promptTokens = 0;
+    };
+    std::map<RequestId, Live> m_live; // waiting or running
     int m_waiting = 0;
     RequestId m_lastId = 0;
     CancelToken m_currentLoad;

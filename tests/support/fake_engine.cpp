@@ -80,8 +80,16 @@ void FakeEngine::load(engine::LoadOptions options, engine::LoadSink sink)
 
 void FakeEngine::unload()
 {
-    const std::scoped_lock lock(m_mutex);
-    m_stats.state = engine::EngineStats::State::Empty;
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_stats = {};
+        for (const Request &request : m_queue)
+            m_cancelled.push_back(request.id);
+        m_cancelled.push_back(m_running);
+        m_loads.clear();
+        m_isUnloaded = true;
+    }
+    m_changed.notify_all();
 }
 
 // Like the real one: without a wish the longest that fits, a context too long or too large is
@@ -191,7 +199,8 @@ engine::Result<engine::RequestId> FakeEngine::submit(engine::GenerationRequest r
         m_lastRequest = request;
         m_lastRequest.prompt = {};
         m_queue.push_back({ id, std::move(prepared->second),
-                            static_cast<int>(request.prompt.tokens.size()), std::move(sink) });
+                            static_cast<int>(request.prompt.tokens.size()), std::move(sink),
+                            std::move(request.source) });
         m_prepared.erase(prepared);
         m_stats.waitingRequests = static_cast<int>(m_queue.size());
     }
@@ -211,7 +220,14 @@ void FakeEngine::cancel(engine::RequestId id)
 engine::EngineStats FakeEngine::stats() const
 {
     const std::scoped_lock lock(m_mutex);
-    return m_stats;
+    engine::EngineStats stats = m_stats;
+    if (m_running != 0)
+        stats.requests.push_back(m_runningStatus);
+    for (const Request &request : m_queue) {
+        stats.requests.push_back({ request.id, request.source,
+                                   engine::RequestStatus::Phase::Waiting, request.promptTokens });
+    }
+    return stats;
 }
 
 void FakeEngine::holdTokens()
@@ -311,6 +327,7 @@ bool FakeEngine::isCancelled(engine::RequestId id) const
 void FakeEngine::runLoad(Load load, Lock &lock)
 {
     const FakeScript script = m_script;
+    m_isUnloaded = false;
     const auto tell = [&](const engine::LoadEvent &event) {
         lock.unlock();
         load.sink(event);
@@ -320,7 +337,9 @@ void FakeEngine::runLoad(Load load, Lock &lock)
     for (const std::string &name : script.loadStages) {
         tell(
             engine::LoadProgress { name, stage++ / static_cast<double>(script.loadStages.size()) });
-        if (!waitUntil(Clock::now() + script.loadStageTime, 0, lock) || !m_loads.empty()) {
+        m_changed.wait_until(lock, Clock::now() + script.loadStageTime,
+                             [this] { return m_isStopping || m_isUnloaded; });
+        if (m_isStopping || m_isUnloaded || !m_loads.empty()) {
             tell(engine::Error { engine::ErrorCode::Cancelled, "loading was cancelled" });
             return;
         }
@@ -334,6 +353,8 @@ void FakeEngine::runLoad(Load load, Lock &lock)
     m_stats = {};
     m_stats.state = engine::EngineStats::State::Ready;
     m_stats.contextTokens = estimate.contextTokens;
+    m_stats.weightBytes = estimate.weightBytes;
+    m_stats.stateBytes = estimate.stateBytes;
     engine::ModelInfo info;
     info.name = script.modelName;
     info.backend = script.backend;
@@ -367,16 +388,25 @@ void FakeEngine::runRequest(Request request, Lock &lock)
     m_running = request.id;
     m_stats.runningRequests = 1;
     m_stats.usedTokens = request.promptTokens;
+    m_runningStatus = { request.id, request.source, engine::RequestStatus::Phase::Prefill,
+                        request.promptTokens };
     tell(engine::Queued { 0 });
     reportQueue(lock);
     const auto prefillStep = m_script.prefillTime / kPrefillSteps;
     bool goesOn = !isCancelled(request.id);
     for (int step = 1; goesOn && step <= kPrefillSteps; ++step) {
         goesOn = waitUntil(Clock::now() + prefillStep, request.id, lock);
+        m_runningStatus.processedTokens = request.promptTokens * step / kPrefillSteps;
+        m_stats.prefillTokens += static_cast<std::uint64_t>(m_runningStatus.processedTokens)
+            - static_cast<std::uint64_t>(request.promptTokens * (step - 1) / kPrefillSteps);
+        const double passed = seconds(Clock::now() - submitted);
+        m_stats.prefillTokensPerSecond = passed > 0 ? m_runningStatus.processedTokens / passed : 0;
         tell(engine::PrefillProgress { request.promptTokens * step / kPrefillSteps,
                                        request.promptTokens });
     }
     const auto firstToken = Clock::now();
+    m_runningStatus.phase = engine::RequestStatus::Phase::Decode;
+    m_stats.timeToFirstTokenSeconds = seconds(firstToken - submitted);
     int tokens = 0;
     goesOn = goesOn && streamText(request, request.answer.thinking, true, tokens, firstToken, lock);
     const int reasoning = tokens;
@@ -410,7 +440,9 @@ bool FakeEngine::streamText(const Request &request, const std::string &text, boo
         at += length;
         ++tokens;
         ++m_stats.decodedTokens;
+        ++m_stats.decodeSteps;
         ++m_stats.usedTokens;
+        m_runningStatus.generatedTokens = tokens;
         const double passed = seconds(Clock::now() - started);
         m_stats.decodeTokensPerSecond = passed > 0 ? tokens / passed : 0;
         if (m_allowed)

@@ -90,6 +90,7 @@ private:
         FakeAnswer answer;
         int promptTokens = 0;
         engine::EventSink sink;
+        std::string source;
     };
     struct Load
     {
@@ -127,8 +128,10 @@ private:
     engine::LoadOptions m_lastLoad;
     engine::RequestId m_lastId = 0;
     engine::RequestId m_running = 0;
+    engine::RequestStatus m_runningStatus;
     std::optional<int> m_allowed; // unset: unlimited
     int m_emitted = 0;
+    bool m_isUnloaded = false; // since the load that goes on began
     bool m_isStopping = false;
     std::thread m_thread; // last: uses everything above
 };

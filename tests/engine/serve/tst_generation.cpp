@@ -67,6 +67,7 @@ TEST_CASE("the counters of a finished request stay in the statistics")
     const EngineStats stats = fixture.engine().stats();
     CHECK(stats.prefillTokens >= 100);
     CHECK(stats.decodedTokens == 9); // the first token of an answer comes out of the prefill
+    CHECK(stats.decodeSteps == 9);
     CHECK(stats.decodeTokensPerSecond > 0);
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tests/engine/serve/engine_fixture.h"
 
+#include <chrono>
 #include <doctest/doctest.h>
 #include <mutex>
+#include <stdexcept>
+#include <thread>
 #include <variant>
 
 using namespace firesteel;
@@ -19,6 +22,20 @@ std::vector<int> positions(const test::RequestLog &log)
             positions.push_back(queued->position);
     }
     return positions;
+}
+
+// The statistics once they satisfy `isReached`: they follow the events of a step. Throws after a
+// minute.
+template <typename Predicate> EngineStats statsOnce(const Engine &engine, Predicate isReached)
+{
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (std::chrono::steady_clock::now() < end) {
+        EngineStats stats = engine.stats();
+        if (isReached(stats))
+            return stats;
+        std::this_thread::yield();
+    }
+    throw std::runtime_error("the statistics never came to that");
 }
 
 } // namespace
@@ -73,6 +90,54 @@ TEST_CASE("a full queue refuses, and takes again when there is room")
     CHECK(fixture.submit(endlessRequest(10, 5)).finished().tokens.size() == 5);
     CHECK(refused.events().empty());
     CHECK(second.endings() == 1);
+}
+
+TEST_CASE("the statistics name every request, its source and how far it is")
+{
+    test::EngineFixture fixture;
+    REQUIRE(fixture.load());
+    GenerationRequest own = endlessRequest(70, 500);
+    const test::RequestLog first = fixture.submit(own);
+    first.waitForDelta();
+    GenerationRequest foreign = endlessRequest(12, 5);
+    foreign.source = "laptop";
+    const test::RequestLog second = fixture.submit(foreign);
+
+    const std::vector<RequestStatus> requests
+        = statsOnce(fixture.engine(), [](const EngineStats &stats) {
+              return stats.requests.size() == 2 && stats.requests[0].generatedTokens > 0;
+          }).requests;
+    CHECK(requests[0].phase == RequestStatus::Phase::Decode);
+    CHECK(requests[0].source.empty());
+    CHECK(requests[0].promptTokens == 70);
+    CHECK(requests[0].processedTokens == 70);
+    CHECK(requests[0].generatedTokens >= 1);
+    CHECK(requests[1].phase == RequestStatus::Phase::Waiting);
+    CHECK(requests[1].source == "laptop");
+    CHECK(requests[1].promptTokens == 12);
+    CHECK(requests[1].processedTokens == 0);
+
+    fixture.engine().cancel(requests[0].id);
+    first.waitForEnd();
+    second.waitForEnd();
+    const EngineStats after = statsOnce(
+        fixture.engine(), [](const EngineStats &stats) { return stats.requests.empty(); });
+    CHECK(after.timeToFirstTokenSeconds > 0);
+}
+
+TEST_CASE("the statistics say what the model holds in memory, until it is unloaded")
+{
+    test::EngineFixture fixture;
+    const auto info = fixture.load();
+    REQUIRE(info);
+    (void)fixture.submit(endlessRequest(10, 5))
+        .finished(); // after reports of the engine thread too
+    CHECK(fixture.engine().stats().weightBytes == info->weightBytes);
+    CHECK(fixture.engine().stats().stateBytes == info->stateBytes);
+    CHECK(info->weightBytes > 0);
+    fixture.engine().unload();
+    CHECK(fixture.engine().stats().weightBytes == 0);
+    CHECK(fixture.engine().stats().stateBytes == 0);
 }
 
 TEST_CASE("before a load there is nothing to talk to")
