@@ -48,6 +48,7 @@ Application::Application(std::unique_ptr<engine::Engine> engine, ApplicationSetu
     , m_engine(std::move(engine))
     , m_settings(setup.settingsFile)
     , m_isModelGiven(setup.isModelGiven)
+    , m_isAfterCrash(setup.isAfterCrash)
     , m_database(databaseOf(setup))
     , m_store(m_database)
     , m_exchange(m_database)
@@ -59,6 +60,8 @@ Application::Application(std::unique_ptr<engine::Engine> engine, ApplicationSetu
     , m_loadSettings(m_settings, m_engineController)
     , m_benchmark(m_engineController)
     , m_setup(m_settings, m_models, setup.procFolder)
+    , m_monitor(*m_engine, std::move(setup.machine))
+    , m_about(m_engineController, m_monitor, QFileInfo(databaseOf(setup)).path())
     , m_search(m_store)
 {
     connect(&m_engineController, &EngineController::stateChanged, this, [this] {
@@ -78,10 +81,17 @@ void Application::start()
     listStored(m_store.open());
     m_presets.open();
     m_models.start();
-    if (!m_isModelGiven && !m_settings.modelFolder().isEmpty())
-        useModel(m_settings.modelFolder());
-    else
+    if (!m_isModelGiven && !m_settings.modelFolder().isEmpty()) {
+        m_engineController.choose(m_settings.modelFolder());
+        m_models.setFolderInUse(m_settings.modelFolder());
+    }
+    if (m_isAfterCrash) {
+        m_engineController.hold(
+            tr("Firesteel did not end properly last time. In case the model was the reason, it was "
+               "not loaded by itself."));
+    } else {
         m_engineController.retry();
+    }
     CodeDocument::prepareLanguages();
 }
 

@@ -5,12 +5,14 @@
 // exit is cancelled before the engine goes.
 #pragma once
 
+#include "app/about/about.h"
 #include "app/benchmark/benchmark_controller.h"
 #include "app/chat/conversation_controller.h"
 #include "app/chat/conversation_list_model.h"
 #include "app/chat/conversation_search_model.h"
 #include "app/inference/engine_controller.h"
 #include "app/models/models_controller.h"
+#include "app/monitor/performance_monitor.h"
 #include "app/settings/app_settings.h"
 #include "app/setup/setup_controller.h"
 #include "app/settings/load_settings.h"
@@ -34,9 +36,12 @@ struct ApplicationSetup
     EngineSetup engine;
     QString settingsFile; // empty: in the user's configuration folder
     QString databaseFile; // empty: in the user's data folder
+    MachineSources machine;
     ModelsController::Setup models; // without a folder of models: beside the database
     QString procFolder = QStringLiteral("/proc"); // what tells of this machine; except in tests
     bool isModelGiven = false; // by command line or environment: no choice of before counts
+    // The run before did not end properly: no model is loaded before a person asks for it.
+    bool isAfterCrash = false;
 };
 
 class Application : public QObject
@@ -60,6 +65,8 @@ class Application : public QObject
     Q_PROPERTY(firesteel::app::ModelsController *models READ models CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::SetupController *setup READ setup CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::BenchmarkController *benchmark READ benchmark CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::PerformanceMonitor *monitor READ monitor CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::About *about READ about CONSTANT FINAL)
     Q_PROPERTY(bool canUndoDelete READ canUndoDelete NOTIFY canUndoDeleteChanged FINAL)
     Q_PROPERTY(QString deletedTitle READ deletedTitle NOTIFY canUndoDeleteChanged FINAL)
 
@@ -96,6 +103,8 @@ public:
     ModelsController *models() { return &m_models; }
     SetupController *setup() { return &m_setup; }
     BenchmarkController *benchmark() { return &m_benchmark; }
+    PerformanceMonitor *monitor() { return &m_monitor; }
+    About *about() { return &m_about; }
     QString exchangeText() const { return m_exchangeText; }
     bool isExchanging() const { return m_isExchanging; }
     bool canUndoDelete() const { return m_deleted.has_value(); }
@@ -116,6 +125,7 @@ private:
     std::unique_ptr<engine::Engine> m_engine;
     AppSettings m_settings;
     bool m_isModelGiven;
+    bool m_isAfterCrash;
     DatabaseThread m_database;
     ConversationStore m_store;
     ConversationExchange m_exchange;
@@ -126,6 +136,8 @@ private:
     LoadSettings m_loadSettings;
     BenchmarkController m_benchmark;
     SetupController m_setup;
+    PerformanceMonitor m_monitor;
+    About m_about;
     ConversationListModel m_conversations;
     ConversationSearchModel m_search;
     std::optional<ConversationListModel::Entry> m_deleted; // the last one, until another is

@@ -3,8 +3,11 @@
 // The composition root of the desktop application: reads the command line and the environment,
 // makes the engine and the Application, opens the window. Nothing else in the app reads either.
 #include "app/application.h"
+#include "app/log_file.h"
 #include "app/model_location.h"
 #include "app/models/headless_download.h"
+#include "app/session_marker.h"
+#include "app/single_instance.h"
 #include "app/termination.h"
 #include "engine/api/engine.h"
 #include "qml/window.h"
@@ -15,6 +18,7 @@
 #include <QMetaEnum>
 #include <QProcessEnvironment>
 #include <QQmlApplicationEngine>
+#include <QQuickWindow>
 #include <QStandardPaths>
 
 #include <cstdio>
@@ -27,6 +31,7 @@ using namespace Qt::Literals::StringLiterals;
 
 namespace {
 
+Q_LOGGING_CATEGORY(logApp, "firesteel.ui", QtInfoMsg)
 Q_LOGGING_CATEGORY(logEngine, "firesteel.engine", QtInfoMsg)
 
 void forwardLog(engine::LogLevel level, std::string_view category, std::string_view message)
@@ -127,9 +132,27 @@ int main(int argc, char *argv[])
     }
     QGuiApplication qt(argc, argv);
     const Options options = parse(qt);
+    app::SingleInstance instance(app::SingleInstance::socketFor(
+        QStandardPaths::writableLocation(QStandardPaths::RuntimeLocation), dataFolder()));
+    switch (instance.claim(qgetenv("XDG_ACTIVATION_TOKEN"))) {
+    case app::SingleInstance::Claim::First:
+        break;
+    case app::SingleInstance::Claim::Raised:
+        std::fputs("Firesteel runs already; its window was raised.\n", stderr);
+        return EXIT_SUCCESS;
+    case app::SingleInstance::Claim::Unanswered:
+        std::fputs("Another Firesteel runs but does not answer. End it first.\n", stderr);
+        return EXIT_FAILURE;
+    }
+    const app::LogFile log(dataFolder() + u"/logs"_s);
+    app::quitOnTermination(qt); // first: a signal from here on is a proper end
+    const app::SessionMarker marker(dataFolder() + u"/running"_s);
+    if (marker.wasLeftBehind())
+        qCWarning(logApp) << "The last run did not end properly; no model is loaded by itself.";
     app::setUpLook();
 
     app::ApplicationSetup setup;
+    setup.isAfterCrash = marker.wasLeftBehind();
     setup.models = modelsSetup();
     setup.isModelGiven = !options.model.isEmpty() || qEnvironmentVariableIsSet("FIRESTEEL_MODEL");
     setup.engine.findModel
@@ -148,10 +171,12 @@ int main(int argc, char *argv[])
         application.settings()->setAppearance(*appearance);
     }
 
-    app::quitOnTermination(qt);
     QQmlApplicationEngine qml;
-    if (app::openWindow(qml, application) == nullptr)
+    QQuickWindow *window = app::openWindow(qml, application);
+    if (window == nullptr)
         return EXIT_FAILURE;
+    QObject::connect(&instance, &app::SingleInstance::raiseRequested, window,
+                     [window](const QByteArray &token) { app::raiseWindow(*window, token); });
     application.start();
     return QGuiApplication::exec();
 }

@@ -148,6 +148,7 @@ ApplicationWindow {
         onSearchStarted: root.startSearch()
         onChatRequested: root.showChat()
         onPageRequested: page => root.showPage(page)
+        onActionsRequested: actionPalette.open()
         onTextScaled: by => root.scaleText(by)
         onClosed: root.close()
     }
@@ -178,6 +179,8 @@ ApplicationWindow {
             shownPage: root.shownPage
             setupUnfinished: !root.application.setup.finished
             onPageRequested: page => root.showPage(page)
+            onActionsRequested: actionPalette.open()
+            onLogsRequested: root.application.about.openLogs()
 
             Connections {
                 function onSearchStarted() {
@@ -194,7 +197,112 @@ ApplicationWindow {
 
         PerformancePanel {
             engine: root.application.engine
+            monitor: root.application.monitor
         }
+    }
+
+    ActionPalette {
+        id: actionPalette
+
+        objectName: "actionPalette"
+        actions: [
+            PaletteAction {
+                text: qsTr("New chat")
+                keys: qsTr("Ctrl+N")
+                onTriggered: root.newConversation()
+            },
+            PaletteAction {
+                text: qsTr("Write a message")
+                keys: qsTr("Ctrl+L or /")
+                onTriggered: root.showChat()
+            },
+            PaletteAction {
+                text: qsTr("Stop the answer")
+                keys: qsTr("Escape")
+                enabled: root.application.conversation.busy
+                onTriggered: root.application.conversation.stop()
+            },
+            PaletteAction {
+                text: qsTr("Search all chats")
+                keys: qsTr("Ctrl+Shift+F")
+                onTriggered: root.startSearch()
+            },
+            PaletteAction {
+                text: qsTr("Show or hide chats")
+                keys: qsTr("Ctrl+B")
+                onTriggered: root.toggleSidebar()
+            },
+            PaletteAction {
+                text: qsTr("Show or hide performance")
+                keys: qsTr("Ctrl+Shift+P")
+                onTriggered: root.togglePanel()
+            },
+            PaletteAction {
+                text: qsTr("Models and licences")
+                keys: qsTr("Ctrl+Shift+M")
+                onTriggered: root.showPage("models")
+            },
+            PaletteAction {
+                text: qsTr("Settings")
+                keys: qsTr("Ctrl+,")
+                onTriggered: root.showPage("settings")
+            },
+            PaletteAction {
+                text: qsTr("Benchmark")
+                onTriggered: root.showPage("benchmark")
+            },
+            PaletteAction {
+                text: qsTr("Set up Firesteel")
+                onTriggered: root.showPage("setup")
+            },
+            PaletteAction {
+                text: qsTr("Load the model")
+                enabled: root.application.engine.state === App.EngineController.Unloaded || root.application.engine.state === App.EngineController.Failed
+                onTriggered: root.application.engine.retry()
+            },
+            PaletteAction {
+                text: qsTr("Unload the model")
+                enabled: root.application.engine.state === App.EngineController.Ready
+                onTriggered: root.application.engine.unload()
+            },
+            PaletteAction {
+                text: qsTr("Larger text")
+                keys: qsTr("Ctrl++")
+                onTriggered: root.scaleText(0.1)
+            },
+            PaletteAction {
+                text: qsTr("Smaller text")
+                keys: qsTr("Ctrl+-")
+                onTriggered: root.scaleText(-0.1)
+            },
+            PaletteAction {
+                text: qsTr("Normal text size")
+                keys: qsTr("Ctrl+0")
+                onTriggered: root.scaleText(0)
+            },
+            PaletteAction {
+                text: qsTr("Export all chats…")
+                enabled: root.application.conversations.count > 0
+                onTriggered: exchange.askExport("", "")
+            },
+            PaletteAction {
+                text: qsTr("Import chats…")
+                onTriggered: exchange.askImport()
+            },
+            PaletteAction {
+                text: qsTr("Open the folder of logs")
+                onTriggered: root.application.about.openLogs()
+            },
+            PaletteAction {
+                text: qsTr("About Firesteel")
+                onTriggered: root.showPage("about")
+            },
+            PaletteAction {
+                text: qsTr("Quit")
+                keys: qsTr("Ctrl+Q")
+                onTriggered: root.close()
+            }
+        ]
     }
 
     ExchangeDialogs {
@@ -213,7 +321,11 @@ ApplicationWindow {
                 root.showChat();
                 return;
             }
-            event.accepted = root.application.conversation.busy;
+            const engine = root.application.engine;
+            const loading = engine.state === App.EngineController.Looking || engine.state === App.EngineController.Loading;
+            event.accepted = root.application.conversation.busy || loading;
+            if (loading)
+                engine.unload();
             root.application.conversation.stop();
         }
         Keys.onPressed: event => {

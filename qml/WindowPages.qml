@@ -30,6 +30,10 @@ Loader {
             "setup": {
                 "title": qsTr("Set up Firesteel"),
                 "component": setupComponent
+            },
+            "about": {
+                "title": qsTr("About Firesteel"),
+                "component": aboutComponent
             }
         })
     readonly property string title: pages[page]?.title ?? ""
@@ -67,6 +71,16 @@ Loader {
         BenchmarkPage {
             focus: true
             benchmark: root.application.benchmark
+            onClosed: root.closed()
+        }
+    }
+    Component {
+        id: aboutComponent
+
+        AboutPage {
+            focus: true
+            about: root.application.about
+            monitor: root.application.monitor
             onClosed: root.closed()
         }
     }

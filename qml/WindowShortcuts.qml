@@ -14,6 +14,7 @@ Item {
     signal searchStarted
     signal chatRequested
     signal pageRequested(string page)
+    signal actionsRequested
     signal textScaled(real by) // 0: back to normal
     signal closed
 
@@ -30,7 +31,7 @@ Item {
         onActivated: root.panelToggled()
     }
     Shortcut {
-        sequence: "Ctrl+Shift+F"
+        sequences: ["Ctrl+Shift+F", "Ctrl+F"]
         onActivated: root.searchStarted()
     }
     Shortcut {
@@ -44,6 +45,10 @@ Item {
     Shortcut {
         sequences: [StandardKey.Preferences, "Ctrl+,"]
         onActivated: root.pageRequested("settings")
+    }
+    Shortcut {
+        sequence: "Ctrl+K"
+        onActivated: root.actionsRequested()
     }
     Shortcut {
         sequences: [StandardKey.ZoomIn, "Ctrl+="]

@@ -57,4 +57,16 @@ QQuickWindow *openWindow(QQmlApplicationEngine &qml, Application &application)
         : qobject_cast<QQuickWindow *>(qml.rootObjects().constFirst());
 }
 
+void raiseWindow(QQuickWindow &window, const QByteArray &activationToken)
+{
+    // Where Qt's Wayland plugin looks for it when a window asks to be activated.
+    if (!activationToken.isEmpty())
+        qputenv("XDG_ACTIVATION_TOKEN", activationToken);
+    if (window.windowStates().testFlag(Qt::WindowMinimized))
+        window.setWindowStates(window.windowStates() & ~Qt::WindowMinimized);
+    window.show();
+    window.raise();
+    window.requestActivate();
+}
+
 } // namespace firesteel::app

@@ -4,7 +4,7 @@
 // Called by main() of the app, of firesteel-offline and of the tests that need a whole window.
 #pragma once
 
-class QGuiApplication;
+class QByteArray;
 class QQmlApplicationEngine;
 class QQuickWindow;
 
@@ -19,5 +19,7 @@ void setUpLook();
 
 // nullptr when the window could not be made; Qt has then logged why.
 QQuickWindow *openWindow(QQmlApplicationEngine &qml, Application &application);
+// To the front, out of the dock too. activationToken: the desktop's permission, may be empty.
+void raiseWindow(QQuickWindow &window, const QByteArray &activationToken);
 
 } // namespace firesteel::app

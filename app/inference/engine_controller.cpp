@@ -127,12 +127,31 @@ void EngineController::retry()
 
 void EngineController::use(const QString &folder)
 {
+    choose(folder);
+    look();
+}
+
+void EngineController::choose(const QString &folder)
+{
     m_findChosen = nullptr;
     if (!folder.isEmpty())
         m_findChosen = [folder] {
             return ModelLocation { QDir(folder).filesystemAbsolutePath(), { folder } };
         };
-    look();
+}
+
+void EngineController::unload()
+{
+    const bool wasLoading = m_state == State::Looking || m_state == State::Loading;
+    hold(wasLoading ? tr("Loading was stopped.") : tr("Its memory is free again."));
+}
+
+void EngineController::hold(const QString &reason)
+{
+    ++m_load; // events of a load that goes on are of no interest any more
+    m_engine.unload();
+    setState(State::Unloaded, reason);
+    refreshStats();
 }
 
 void EngineController::setLoadOptions(const engine::LoadOptions &options)
@@ -227,6 +246,8 @@ QString EngineController::stateText() const
         return tr("Loading the model");
     case State::Ready:
         return tr("Ready");
+    case State::Unloaded:
+        return tr("Not loaded");
     case State::Failed:
         break;
     }

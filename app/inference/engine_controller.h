@@ -64,7 +64,8 @@ class EngineController : public QObject
     Q_PROPERTY(int runningRequests READ runningRequests NOTIFY statsChanged FINAL)
 
 public:
-    enum class State { Looking, NoModel, Loading, Ready, Failed };
+    // Unloaded: a person, or the program out of caution, chose to have no model; retry() loads it.
+    enum class State { Looking, NoModel, Loading, Ready, Failed, Unloaded };
     Q_ENUM(State)
 
     // The engine must outlive the controller.
@@ -76,6 +77,12 @@ public:
     // Loads the model in this folder from now on, in place of whatever is loaded or loading. Empty:
     // the one that is found without being told.
     void use(const QString &folder);
+    // From now on retry() loads this one; what is loaded or loading stays.
+    void choose(const QString &folder);
+    // Ends a load that goes on, or gives back the memory of the loaded model; requests end.
+    Q_INVOKABLE void unload();
+    // As if unloaded, with a reason for a person.
+    void hold(const QString &reason);
 
     // For the next load; the folder in them does not count.
     void setLoadOptions(const engine::LoadOptions &options);

@@ -14,6 +14,8 @@ ColumnLayout {
     property real fraction: 0
     property bool determinate: true
 
+    signal stopped
+
     objectName: "loadProgress"
     spacing: Theme.step * 3
 
@@ -46,5 +48,13 @@ ColumnLayout {
             radius: 2
             color: Theme.accent
         }
+    }
+    TextButton {
+        objectName: "stopLoading"
+        Layout.alignment: Qt.AlignHCenter
+        text: qsTr("Stop loading")
+        onClicked: root.stopped()
+
+        Accessible.name: text
     }
 }

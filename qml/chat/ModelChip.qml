@@ -26,7 +26,7 @@ RowLayout {
         implicitWidth: Theme.step * 2
         implicitHeight: implicitWidth
         radius: width / 2
-        color: root.ready ? Theme.good : root.failed ? Theme.bad : Theme.warn
+        color: root.ready ? Theme.good : root.failed ? Theme.bad : root.engine.state === EngineController.Unloaded ? Theme.dim : Theme.warn
     }
     UiText {
         visible: text !== ""

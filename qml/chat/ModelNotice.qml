@@ -24,6 +24,8 @@ Item {
                 return noModel;
             case EngineController.Failed:
                 return failed;
+            case EngineController.Unloaded:
+                return unloaded;
             case EngineController.Ready:
                 return null;
             default:
@@ -55,12 +57,25 @@ Item {
     }
 
     Component {
+        id: unloaded
+
+        NoticeCard {
+            quiet: true
+            title: qsTr("No model is loaded")
+            detail: root.engine.errorText
+            action: qsTr("Load the model")
+            onTriggered: root.engine.retry()
+        }
+    }
+
+    Component {
         id: loading
 
         LoadProgress {
             words: root.engine.loadStage !== "" ? root.engine.loadStage : root.engine.stateText
             fraction: root.engine.loadFraction
             determinate: root.engine.state === EngineController.Loading
+            onStopped: root.engine.unload()
         }
     }
 }

@@ -13,6 +13,7 @@ Rectangle {
     required property string title
     property string detail
     property string action
+    property bool quiet: false // nothing failed
 
     signal triggered
 
@@ -21,7 +22,7 @@ Rectangle {
     implicitHeight: row.implicitHeight + Theme.step * 6
     radius: Theme.cardRadius
     color: Theme.surface
-    border.color: Theme.bad
+    border.color: quiet ? Theme.line : Theme.bad
 
     Accessible.role: Accessible.AlertMessage
     Accessible.name: title
@@ -38,6 +39,7 @@ Rectangle {
         Icon {
             Layout.alignment: Qt.AlignTop
             Layout.topMargin: 2
+            visible: !root.quiet
             symbol: "warning"
             color: Theme.bad
         }

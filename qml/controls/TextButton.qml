@@ -45,4 +45,6 @@ Button {
             control: root
         }
     }
+
+    Accessible.name: text
 }

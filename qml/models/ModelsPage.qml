@@ -30,6 +30,7 @@ FocusScope {
         anchors.fill: parent
         leftMargin: Math.max(Theme.step * 4, (width - Theme.columnWidth) / 2)
         rightMargin: leftMargin
+        onLeftMarginChanged: contentX = -leftMargin
         clip: true
         spacing: Theme.step * 3
         model: root.models.list

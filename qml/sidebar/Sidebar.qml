@@ -33,6 +33,8 @@ Rectangle {
     signal importRequested
     signal exchangeDismissed
     signal pageRequested(string page)
+    signal actionsRequested
+    signal logsRequested
 
     function focusSearch() {
         field.forceActiveFocus();
@@ -221,8 +223,8 @@ Rectangle {
 
             objectName: "settingsButton"
             Layout.fillWidth: true
-            Layout.margins: Theme.step * 2
-            Layout.topMargin: 0
+            Layout.leftMargin: Theme.step * 2
+            Layout.rightMargin: Theme.step * 2
             flat: true
             text: qsTr("Settings")
             ink: root.shownPage === "settings" ? Theme.accent : Theme.text
@@ -232,6 +234,16 @@ Rectangle {
                 text: qsTr("Settings (Ctrl+,)")
                 visible: settingsButton.hovered
             }
+        }
+        HelpButton {
+            Layout.fillWidth: true
+            Layout.leftMargin: Theme.step * 2
+            Layout.rightMargin: Theme.step * 2
+            Layout.bottomMargin: Theme.step * 2
+            current: root.shownPage === "about"
+            onActionsRequested: root.actionsRequested()
+            onLogsRequested: root.logsRequested()
+            onAboutRequested: root.pageRequested("about")
         }
     }
 

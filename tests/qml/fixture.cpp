@@ -36,6 +36,13 @@ app::Application *Fixture::restartApplication()
     return makeOnDatabase();
 }
 
+app::Application *Fixture::makeApplicationAfterCrash()
+{
+    m_application.reset();
+    ++m_applications;
+    return makeOnDatabase(true);
+}
+
 void Fixture::occupyDatabase()
 {
     m_application.reset();
@@ -52,7 +59,7 @@ QUrl Fixture::fileUrl(const QString &name) const
     return QUrl::fromLocalFile(m_folder.filePath(name));
 }
 
-app::Application *Fixture::makeOnDatabase()
+app::Application *Fixture::makeOnDatabase(bool isAfterCrash)
 {
     const QString settings = m_folder.filePath(u"firesteel.ini"_s);
     QFile::remove(settings);
@@ -64,6 +71,8 @@ app::Application *Fixture::makeOnDatabase()
     setup.settingsFile = settings;
     setup.databaseFile = databaseFile();
     setup.procFolder = m_folder.filePath(u"proc"_s);
+    setup.isAfterCrash = isAfterCrash;
+    setup.machine.nvmlLibrary = QStringLiteral(FIRESTEEL_FAKE_NVML);
     setup.models.downloads.hub.endpoint = QUrl(u"http://127.0.0.1:9"_s); // nobody answers
     setup.engine.findModel = [this] {
         return m_isModelHidden ? app::ModelLocation { {}, { u"/nowhere"_s } }
@@ -100,6 +109,12 @@ void Fixture::failLoad(const QString &message)
 void Fixture::slowLoad(int milliseconds)
 {
     m_script.loadStageTime = std::chrono::milliseconds(milliseconds);
+    m_engine->setScript(m_script);
+}
+
+void Fixture::slowPrefill(int milliseconds)
+{
+    m_script.prefillTime = std::chrono::milliseconds(milliseconds);
     m_engine->setScript(m_script);
 }
 

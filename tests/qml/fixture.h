@@ -34,6 +34,8 @@ public:
     Q_INVOKABLE firesteel::app::Application *firstStart(const QString &machine);
     // The next one finds what the last one stored.
     Q_INVOKABLE firesteel::app::Application *restartApplication();
+    // A fresh one that finds the mark of a run that did not end properly.
+    Q_INVOKABLE firesteel::app::Application *makeApplicationAfterCrash();
     // As if another process had the conversations of the next fresh application open.
     Q_INVOKABLE void occupyDatabase();
     Q_INVOKABLE QUrl fileUrl(const QString &name) const; // in the folder of this run
@@ -41,6 +43,7 @@ public:
     Q_INVOKABLE void hideModel();
     Q_INVOKABLE void failLoad(const QString &message); // empty: not any more
     Q_INVOKABLE void slowLoad(int milliseconds);
+    Q_INVOKABLE void slowPrefill(int milliseconds);
     // See sample_models.h.
     Q_INVOKABLE void showModels(const QStringList &states);
     Q_INVOKABLE void answerTerms(int row);
@@ -65,7 +68,7 @@ private:
     bool m_isFirstStart = false;
     int m_applications = 0; // each with a database of its own
     QString databaseFile() const;
-    app::Application *makeOnDatabase();
+    app::Application *makeOnDatabase(bool isAfterCrash = false);
 
     app::FileLock m_occupied;
     std::unique_ptr<app::Application> m_application;

@@ -7,10 +7,12 @@
 #include "app/store/file_lock.h"
 #include "engine/api/engine.h"
 #include "qml/window.h"
+#include "tests/app/monitor/fake_nvml.h"
 #include "tests/qml/sample_models.h"
 #include "tests/support/fake_engine.h"
 #include "tests/app/setup/machine_files.h"
 #include "tests/support/offline_script.h"
+#include "tests/support/pseudo_translator.h"
 
 #include <QCommandLineParser>
 #include <QDir>
@@ -22,7 +24,9 @@
 #include <QQuickWindow>
 #include <QTemporaryDir>
 
+#include <cmath>
 #include <cstdio>
+#include <dlfcn.h>
 #include <functional>
 #include <optional>
 
@@ -86,6 +90,10 @@ struct Scene
     int settings = -1; // section of the settings page
     bool isContextTooLong = false; // in the settings of loading
     double scrolled = 0; // of the settings page, in its heights
+    QString page = {}; // of the window, or "palette"
+    bool isClamped = false; // a GPU in trouble
+    bool isReading = false; // a long prompt
+    bool isAfterCrash = false;
 };
 
 // A few chats of the last weeks.
@@ -139,6 +147,42 @@ void storePresets(app::PresetLibrary &presets)
     presets.makeDefault(2);
 }
 
+// A machine like a DGX Spark: /proc in a folder, the fake driver's GB10.
+app::MachineSources sparkMachine(const QDir &folder)
+{
+    const auto write = [&folder](const QString &name, const QByteArray &text) {
+        folder.mkpath(u"self"_s);
+        QFile file(folder.filePath(name));
+        if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size())
+            qFatal("%s cannot be written", qPrintable(name));
+    };
+    write(u"meminfo"_s, "MemTotal: 127617024 kB\nMemAvailable: 22100000 kB\n");
+    write(u"self/status"_s, "RssAnon: 1400000 kB\nRssFile: 300000 kB\nRssShmem: 0 kB\n");
+    return { folder.path(), QStringLiteral(FIRESTEEL_FAKE_NVML) };
+}
+
+test::FakeNvml &fakeDriver()
+{
+    void *library = dlopen(FIRESTEEL_FAKE_NVML, RTLD_NOW); // stays open
+    if (library == nullptr)
+        qFatal("%s", dlerror());
+    return *reinterpret_cast<test::FakeNvml *(*)()>(dlsym(library, "fakeNvml"))();
+}
+
+// The two minutes before the picture.
+void inventHistory(app::PerformanceMonitor &monitor)
+{
+    constexpr int kSeconds = 118;
+    for (int i = 0; i < kSeconds; ++i) {
+        const qint64 time = (i - kSeconds) * 1000;
+        const double wave = std::sin(i / 7.0);
+        const bool isWriting = (i > 15 && i < 50) || i > 70;
+        monitor.decodeSpeed()->add({ time, isWriting ? 41 + 6 * wave : 0 });
+        monitor.prefillSpeed()->add({ time, i > 62 && i <= 70 ? 820 + 20 * wave : 0 });
+        monitor.gpuMetrics().at(1)->add({ time, isWriting ? 60 + wave : 11 });
+    }
+}
+
 class Studio
 {
 public:
@@ -174,6 +218,8 @@ bool Studio::reach(app::Application &application, test::FakeEngine *fake, const 
             return false;
         conversation.send(question);
     }
+    if (scene.isReading)
+        return waitFor([&] { return application.monitor()->prefillFraction() > 0.2; }, 20'000);
     if (fake != nullptr && scene.tokensBeforePicture >= 0)
         return waitFor([&] { return fake->emittedTokens() >= scene.tokensBeforePicture; }, 10'000);
     const auto isAnswered
@@ -208,6 +254,10 @@ bool Studio::take(const Scene &scene)
         engine = engine::createEngine({});
     } else {
         test::FakeScript script = test::offlineScript(scene.tokensBeforePicture < 0 ? 2000 : 0);
+        script.weightBytes = 85ULL << 30;
+        script.stateBytes = 8ULL << 30;
+        if (scene.isReading)
+            script.prefillTime = std::chrono::seconds(12);
         if (scene.state == State::Loading)
             script.loadStageTime = std::chrono::seconds(3);
         if (scene.state == State::Failed)
@@ -222,6 +272,14 @@ bool Studio::take(const Scene &scene)
     test::writeMachine(folder.filePath(u"proc"_s), scene.machine);
     setup.procFolder = folder.filePath(u"proc"_s);
     setup.models.downloads.hub.endpoint = QUrl(u"http://127.0.0.1:9"_s); // nobody answers
+    setup.machine = sparkMachine(QDir(folder.filePath(u"proc"_s)));
+    setup.isAfterCrash = scene.isAfterCrash;
+    fakeDriver() = {};
+    fakeDriver().ownBytes = 94ULL << 30;
+    if (scene.isClamped) {
+        fakeDriver().megahertz = 721;
+        fakeDriver().milliwatts = 13'000;
+    }
     setup.engine.findModel = [&] {
         if (scene.state == State::NoModel)
             return app::ModelLocation { {}, { u"the variable FIRESTEEL_MODEL"_s } };
@@ -243,6 +301,8 @@ bool Studio::take(const Scene &scene)
     settings.setWindowGeometry(QRect(QPoint(0, 0), scene.size));
     application.conversation()->setThinkingEffort(app::ConversationController::High);
 
+    if (scene.isPanelOpen)
+        inventHistory(*application.monitor());
     QQmlApplicationEngine qml;
     QQuickWindow *window = app::openWindow(qml, application);
     if (window == nullptr)
@@ -312,7 +372,15 @@ bool Studio::take(const Scene &scene)
         application.models()->review(scene.reviewed);
         test::answerTerms(*application.models(), scene.reviewed);
     }
-    settle(400);
+    if (scene.page == u"palette"_s) {
+        settle(200);
+        auto *palette = window->findChild<QObject *>(u"actionPalette"_s);
+        if (palette == nullptr || !QMetaObject::invokeMethod(palette, "open"))
+            return false;
+    } else if (!scene.page.isEmpty()) {
+        QMetaObject::invokeMethod(window, "showPage", Q_ARG(QString, scene.page));
+    }
+    settle(scene.isClamped ? 11'500 : scene.isPanelOpen ? 2500 : 400);
     return window->grabWindow().save(m_output.filePath(scene.name + u".png"_s));
 }
 
@@ -425,6 +493,46 @@ std::vector<Scene> scenes()
           .appearance = Appearance::Dark,
           .question = question,
           .pressed = u"toolsButton"_s },
+        { .name = u"panel-light"_s,
+          .question = question,
+          .isPanelOpen = true,
+          .tokensBeforePicture = 60 },
+        { .name = u"panel-dark"_s,
+          .appearance = Appearance::Dark,
+          .question = question,
+          .isPanelOpen = true,
+          .tokensBeforePicture = 60 },
+        { .name = u"panel-tall"_s,
+          .size = { 1100, 1300 },
+          .question = question,
+          .isPanelOpen = true,
+          .tokensBeforePicture = 60 },
+        { .name = u"panel-reading"_s,
+          .appearance = Appearance::Dark,
+          .question = QString(20'000, u'x'),
+          .isPanelOpen = true,
+          .isReading = true },
+        { .name = u"panel-clamped"_s,
+          .question = question,
+          .isPanelOpen = true,
+          .isClamped = true },
+        { .name = u"panel-narrow"_s,
+          .size = narrow,
+          .question = question,
+          .pressed = u"panelToggle"_s },
+        { .name = u"panel-large-text"_s,
+          .size = { 1700, 1000 },
+          .question = question,
+          .isPanelOpen = true,
+          .fontScale = 1.5 },
+        { .name = u"about-light"_s, .page = u"about"_s },
+        { .name = u"about-dark"_s, .appearance = Appearance::Dark, .page = u"about"_s },
+        { .name = u"about-narrow"_s, .size = narrow, .page = u"about"_s },
+        { .name = u"palette-light"_s, .page = u"palette"_s },
+        { .name = u"palette-dark"_s, .appearance = Appearance::Dark, .page = u"palette"_s },
+        { .name = u"palette-narrow"_s, .size = narrow, .page = u"palette"_s },
+        { .name = u"help-menu"_s, .question = question, .pressed = u"helpButton"_s },
+        { .name = u"after-crash"_s, .state = State::Unloaded, .isAfterCrash = true },
         { u"failed-load"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::Failed },
         { .name = u"settings-loading-light"_s, .settings = 0 },
         { .name = u"settings-loading-dark"_s,
@@ -477,10 +585,14 @@ int main(int argc, char *argv[])
                                    u"folder"_s);
     const QCommandLineOption only(u"only"_s, u"Name of one picture."_s, u"name"_s);
     const QCommandLineOption ask(u"ask"_s, u"Other questions, separated by |."_s, u"text"_s);
-    parser.addOptions({ output, model, only, ask });
+    const QCommandLineOption pseudo(u"pseudo"_s, u"In a language that is none, with long words."_s);
+    parser.addOptions({ output, model, only, ask, pseudo });
     parser.addHelpOption();
     parser.process(qt);
     app::setUpLook();
+    test::PseudoTranslator translator;
+    if (parser.isSet(pseudo))
+        QCoreApplication::installTranslator(&translator);
     QGuiApplication::setQuitOnLastWindowClosed(false);
 
     const QDir folder(parser.value(output));

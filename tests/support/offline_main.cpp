@@ -33,8 +33,6 @@ int main(int argc, char *argv[])
     auto engine
         = std::make_unique<test::FakeEngine>(test::offlineScript(parser.value(speed).toDouble()));
     app::ApplicationSetup setup;
-    setup.databaseFile = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation)
-        + u"/firesteel-offline/firesteel.db"_s; // never a person's conversations
     setup.engine.findModel = [] { return app::ModelLocation { "/", {} }; };
     app::Application application(std::move(engine), std::move(setup));
 

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+//
+// The monitor on the scripted engine, a folder for /proc and the fake driver: when it samples, what
+// it keeps, what it says.
+#include "app/monitor/performance_monitor.h"
+#include "tests/support/fake_engine.h"
+
+#include <QAbstractItemModelTester>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace firesteel;
+using namespace firesteel::app;
+using namespace Qt::Literals::StringLiterals;
+
+namespace {
+
+struct Session
+{
+    explicit Session(test::FakeScript script = {})
+        : engine(std::move(script))
+        , monitor(engine, { u"/proc"_s, QStringLiteral(FIRESTEEL_FAKE_NVML) })
+    {
+        engine.load({}, [](const engine::LoadEvent &) { });
+        while (engine.stats().state != engine::EngineStats::State::Ready)
+            QTest::qWait(1);
+    }
+
+    engine::RequestId ask(const std::string &text, const std::string &source = {})
+    {
+        const engine::Message message = engine::Message::text(engine::Role::User, text);
+        engine::GenerationRequest request;
+        request.prompt = engine.prepare({ &message, 1 }, {}, {}).value();
+        request.source = source;
+        return engine.submit(std::move(request), [](auto, const auto &) { }).value();
+    }
+
+    // One look, finished.
+    void look()
+    {
+        QSignalSpy sampled(&monitor, &PerformanceMonitor::sampled);
+        monitor.setWatched(&view, true);
+        QVERIFY(sampled.wait(10'000));
+    }
+
+    test::FakeEngine engine;
+    PerformanceMonitor monitor;
+    QObject view;
+};
+
+} // namespace
+
+class TestPerformanceMonitor : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void samplesOnlyWhileSomethingShowsIt();
+    void pausingStopsIt();
+    void readsTheMachine();
+    void requestsAreListedAndCanBeStopped();
+    void aPromptThatIsReadHasProgress();
+    void ratesAreOfTheLastMoment();
+    void csvHasALineASample();
+    void historiesForgetTheOldest();
+    void unknownFiguresSaySo();
+    void rowsKeepTheirPlace();
+};
+
+void TestPerformanceMonitor::samplesOnlyWhileSomethingShowsIt()
+{
+    Session session;
+    QVERIFY(!session.monitor.isSampling());
+    session.look();
+    QVERIFY(session.monitor.isSampling());
+    auto second = std::make_unique<QObject>();
+    session.monitor.setWatched(second.get(), true);
+    session.monitor.setWatched(&session.view, false);
+    QVERIFY(session.monitor.isSampling());
+    second.reset(); // a view that goes away without a word
+    QVERIFY(!session.monitor.isSampling());
+    const std::size_t before = session.monitor.decodeSpeed()->size();
+    QTest::qWait(2 * PerformanceMonitor::kIntervalMilliseconds + 200);
+    QCOMPARE(session.monitor.decodeSpeed()->size(), before);
+}
+
+void TestPerformanceMonitor::pausingStopsIt()
+{
+    Session session;
+    session.look();
+    QSignalSpy paused(&session.monitor, &PerformanceMonitor::pausedChanged);
+    session.monitor.setPaused(true);
+    QCOMPARE(paused.size(), 1);
+    QVERIFY(!session.monitor.isSampling());
+    const std::size_t before = session.monitor.decodeSpeed()->size();
+    QVERIFY(before > 0); // what was seen stays
+    session.monitor.setWatched(&session.view, false);
+    session.monitor.setWatched(&session.view, true);
+    QVERIFY(!session.monitor.isSampling());
+    session.monitor.setPaused(false);
+    QVERIFY(session.monitor.isSampling());
+    QTRY_VERIFY(session.monitor.decodeSpeed()->size() > before);
+}
+
+void TestPerformanceMonitor::readsTheMachine()
+{
+    test::FakeScript script;
+    script.weightBytes = 64 << 20;
+    script.stateBytes = 1 << 20;
+    Session session(script);
+    session.look();
+    const MemoryPool memory = session.monitor.memory();
+    QVERIFY(memory.total > 0);
+    QVERIFY(memory.weights > 0);
+    QCOMPARE(memory.weights + memory.states + memory.program + memory.others + memory.free,
+             memory.total);
+    QCOMPARE(session.monitor.gpuName(), u"NVIDIA GB10"_s);
+    QCOMPARE(session.monitor.gpuMetrics().at(0)->text(), u"96 %"_s);
+    QCOMPARE(session.monitor.gpuMetrics().at(1)->text(), u"61 W"_s);
+    QCOMPARE(session.monitor.gpuMetrics().at(2)->text(), u"79 °C"_s);
+    QCOMPARE(session.monitor.gpuMetrics().at(3)->text(), u"2,230 MHz"_s);
+}
+
+void TestPerformanceMonitor::requestsAreListedAndCanBeStopped()
+{
+    Session session;
+    const QAbstractItemModelTester tester(session.monitor.requests());
+    session.engine.holdTokens();
+    session.engine.allowTokens(2);
+    session.ask("first");
+    QTRY_COMPARE(session.engine.emittedTokens(), 2);
+    session.ask("second", "laptop");
+    session.look();
+    RequestListModel &requests = *session.monitor.requests();
+    QCOMPARE(requests.rowCount(), 2);
+    QCOMPARE(requests.summary(), u"1 running, 1 waiting"_s);
+    const auto text = [&requests](int row, RequestListModel::Role role) {
+        return requests.data(requests.index(row), role).toString();
+    };
+    QCOMPARE(text(0, RequestListModel::SourceRole), u"This window"_s);
+    QCOMPARE(text(1, RequestListModel::SourceRole), u"laptop"_s);
+    QVERIFY(text(0, RequestListModel::StateRole).startsWith(u"writing, 2 token"_s));
+    QVERIFY(text(1, RequestListModel::StateRole).startsWith(u"waiting"_s));
+    session.monitor.stopRequest(7); // not there
+    session.monitor.stopRequest(0);
+    QTRY_COMPARE(requests.rowCount(), 1);
+    QCOMPARE(text(0, RequestListModel::SourceRole), u"laptop"_s);
+    session.monitor.stopRequest(0);
+    QTRY_COMPARE(requests.rowCount(), 0);
+    QCOMPARE(requests.summary(), u"none"_s);
+}
+
+void TestPerformanceMonitor::aPromptThatIsReadHasProgress()
+{
+    test::FakeScript script;
+    script.prefillTime = std::chrono::seconds(80); // a step takes ten
+    Session session(script);
+    session.ask(std::string(4000, 'x'));
+    QTRY_COMPARE(session.engine.stats().runningRequests, 1);
+    session.look();
+    QVERIFY(session.monitor.isPrefilling());
+    QVERIFY(!session.monitor.isDecoding());
+    QCOMPARE(session.monitor.prefillFraction(), 0.0);
+    QCOMPARE(session.monitor.prefillText(), u"0 of 1,001 tokens"_s);
+    session.monitor.stopRequest(0);
+    QTRY_VERIFY(!session.monitor.isPrefilling());
+}
+
+void TestPerformanceMonitor::ratesAreOfTheLastMoment()
+{
+    Session session;
+    session.engine.holdTokens();
+    session.engine.allowTokens(1);
+    session.ask("How?");
+    QTRY_COMPARE(session.engine.emittedTokens(), 1);
+    session.look();
+    QVERIFY(!session.monitor.decodeSpeed()->isKnown()); // nothing to compare with
+    QVERIFY(session.monitor.isDecoding());
+    QTRY_VERIFY(session.monitor.decodeSpeed()->isKnown());
+    QCOMPARE(session.monitor.decodeSpeed()->value(), 0.0); // it waits for tokens
+    session.engine.allowTokens(3);
+    QTRY_VERIFY(session.monitor.decodeSpeed()->value() > 0);
+    QVERIFY(session.monitor.decodeSpeed()->value() <= 3.0 / 0.5);
+    QTRY_COMPARE(session.monitor.decodeSpeed()->value(), 0.0);
+    QVERIFY(session.monitor.decodeSpeed()->peak() > 0);
+}
+
+void TestPerformanceMonitor::csvHasALineASample()
+{
+    Session session;
+    session.look();
+    QTRY_VERIFY(session.monitor.decodeSpeed()->size() >= 2);
+    session.monitor.setPaused(true);
+    session.monitor.copyCsv();
+    const QStringList lines = QGuiApplication::clipboard()->text().split(u'\n', Qt::SkipEmptyParts);
+    QCOMPARE(static_cast<std::size_t>(lines.size()), session.monitor.decodeSpeed()->size() + 1);
+    const QStringList header = lines.first().split(u',');
+    QVERIFY(header.contains(u"decode (tok/s)"_s));
+    QVERIFY(header.contains(u"GPU power (W)"_s));
+    for (const QString &line : lines.sliced(1)) {
+        const QStringList fields = line.split(u',');
+        QCOMPARE(fields.size(), header.size());
+        QVERIFY(QDateTime::fromString(fields.first(), Qt::ISODateWithMs).isValid());
+        QCOMPARE(fields.at(header.indexOf(u"GPU power (W)"_s)), u"61.25"_s);
+    }
+    // No speed is known of the first moment: an empty field, not a zero.
+    QVERIFY(lines.at(1).split(u',').at(header.indexOf(u"decode (tok/s)"_s)).isEmpty());
+}
+
+void TestPerformanceMonitor::historiesForgetTheOldest()
+{
+    MetricHistory history(u"x"_s, u"X"_s, u"W"_s, 0);
+    const auto capacity = static_cast<qint64>(MetricHistory::kCapacity);
+    for (qint64 i = 0; i < capacity + 5; ++i)
+        history.add({ i * 1000, static_cast<double>(i) });
+    QCOMPARE(history.size(), MetricHistory::kCapacity);
+    QCOMPARE(history.at(0).time, 5000);
+    QCOMPARE(history.newestTime(), (capacity + 4) * 1000);
+    QCOMPARE(history.value(), static_cast<double>(capacity + 4));
+    // The peak is of what a plot shows.
+    history.add({ (capacity + 5) * 1000, 1.0 });
+    QCOMPARE(history.peak(), static_cast<double>(capacity + 4));
+    for (qint64 i = 0; i < 130; ++i)
+        history.add({ (capacity + 6 + i) * 1000, 2.0 });
+    QCOMPARE(history.peak(), 2.0);
+}
+
+void TestPerformanceMonitor::unknownFiguresSaySo()
+{
+    MetricHistory history(u"x"_s, u"Power"_s, u"W"_s, 0);
+    QCOMPARE(history.text(), QString()); // nothing was asked yet
+    history.add({ 0, {} });
+    QCOMPARE(history.text(), u"not available"_s);
+    QCOMPARE(history.peak(), 0.0);
+    history.add({ 1000, 12.4 });
+    QCOMPARE(history.text(), u"12 W"_s);
+}
+
+void TestPerformanceMonitor::rowsKeepTheirPlace()
+{
+    RequestListModel model;
+    const QAbstractItemModelTester tester(&model);
+    const auto request = [](engine::RequestId id) {
+        engine::RequestStatus status;
+        status.id = id;
+        status.source = "client " + std::to_string(id);
+        return status;
+    };
+    model.update({ request(1), request(2), request(3) });
+    QSignalSpy reset(&model, &QAbstractItemModel::modelReset);
+    QSignalSpy removed(&model, &QAbstractItemModel::rowsRemoved);
+    QSignalSpy inserted(&model, &QAbstractItemModel::rowsInserted);
+    model.update({ request(1), request(3), request(4) });
+    QCOMPARE(model.rowCount(), 3);
+    QCOMPARE(model.idAt(1), engine::RequestId { 3 });
+    QCOMPARE(model.data(model.index(2), RequestListModel::SourceRole).toString(), u"client 4"_s);
+    QCOMPARE(removed.size(), 1);
+    QCOMPARE(inserted.size(), 1);
+    QCOMPARE(reset.size(), 0);
+    model.update({});
+    QCOMPARE(model.rowCount(), 0);
+    QVERIFY(!model.idAt(0));
+}
+
+QTEST_MAIN(TestPerformanceMonitor)
+
+#include "tst_performance_monitor.moc"
