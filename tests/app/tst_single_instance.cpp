@@ -145,10 +145,10 @@ void TestSingleInstance::anUnwritablePlaceMakesNoClaim()
 
 void TestSingleInstance::socketsAreOnePerFolderOfData()
 {
-    const QString one = SingleInstance::socketFor(u"/run/user/1000"_s, u"/home/a/.local/share"_s);
-    QCOMPARE(SingleInstance::socketFor(u"/run/user/1000"_s, u"/home/a/.local/./share"_s), one);
-    QVERIFY(SingleInstance::socketFor(u"/run/user/1000"_s, u"/tmp/other"_s) != one);
-    QVERIFY(one.startsWith(u"/run/user/1000/firesteel-"_s));
+    const QString one = SingleInstance::socketFor(u"/srv/run"_s, u"/srv/data"_s);
+    QCOMPARE(SingleInstance::socketFor(u"/srv/run"_s, u"/srv/./data"_s), one);
+    QVERIFY(SingleInstance::socketFor(u"/srv/run"_s, u"/tmp/other"_s) != one);
+    QVERIFY(one.startsWith(u"/srv/run/firesteel-"_s));
     QVERIFY(one.size() < 60); // names of sockets are short
 }
 
