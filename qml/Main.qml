@@ -201,108 +201,20 @@ ApplicationWindow {
         }
     }
 
-    ActionPalette {
+    WindowPalette {
         id: actionPalette
 
-        objectName: "actionPalette"
-        actions: [
-            PaletteAction {
-                text: qsTr("New chat")
-                keys: qsTr("Ctrl+N")
-                onTriggered: root.newConversation()
-            },
-            PaletteAction {
-                text: qsTr("Write a message")
-                keys: qsTr("Ctrl+L or /")
-                onTriggered: root.showChat()
-            },
-            PaletteAction {
-                text: qsTr("Stop the answer")
-                keys: qsTr("Escape")
-                enabled: root.application.conversation.busy
-                onTriggered: root.application.conversation.stop()
-            },
-            PaletteAction {
-                text: qsTr("Search all chats")
-                keys: qsTr("Ctrl+Shift+F")
-                onTriggered: root.startSearch()
-            },
-            PaletteAction {
-                text: qsTr("Show or hide chats")
-                keys: qsTr("Ctrl+B")
-                onTriggered: root.toggleSidebar()
-            },
-            PaletteAction {
-                text: qsTr("Show or hide performance")
-                keys: qsTr("Ctrl+Shift+P")
-                onTriggered: root.togglePanel()
-            },
-            PaletteAction {
-                text: qsTr("Models and licences")
-                keys: qsTr("Ctrl+Shift+M")
-                onTriggered: root.showPage("models")
-            },
-            PaletteAction {
-                text: qsTr("Settings")
-                keys: qsTr("Ctrl+,")
-                onTriggered: root.showPage("settings")
-            },
-            PaletteAction {
-                text: qsTr("Benchmark")
-                onTriggered: root.showPage("benchmark")
-            },
-            PaletteAction {
-                text: qsTr("Set up Firesteel")
-                onTriggered: root.showPage("setup")
-            },
-            PaletteAction {
-                text: qsTr("Load the model")
-                enabled: root.application.engine.state === App.EngineController.Unloaded || root.application.engine.state === App.EngineController.Failed
-                onTriggered: root.application.engine.retry()
-            },
-            PaletteAction {
-                text: qsTr("Unload the model")
-                enabled: root.application.engine.state === App.EngineController.Ready
-                onTriggered: root.application.engine.unload()
-            },
-            PaletteAction {
-                text: qsTr("Larger text")
-                keys: qsTr("Ctrl++")
-                onTriggered: root.scaleText(0.1)
-            },
-            PaletteAction {
-                text: qsTr("Smaller text")
-                keys: qsTr("Ctrl+-")
-                onTriggered: root.scaleText(-0.1)
-            },
-            PaletteAction {
-                text: qsTr("Normal text size")
-                keys: qsTr("Ctrl+0")
-                onTriggered: root.scaleText(0)
-            },
-            PaletteAction {
-                text: qsTr("Export all chats…")
-                enabled: root.application.conversations.count > 0
-                onTriggered: exchange.askExport("", "")
-            },
-            PaletteAction {
-                text: qsTr("Import chats…")
-                onTriggered: exchange.askImport()
-            },
-            PaletteAction {
-                text: qsTr("Open the folder of logs")
-                onTriggered: root.application.about.openLogs()
-            },
-            PaletteAction {
-                text: qsTr("About Firesteel")
-                onTriggered: root.showPage("about")
-            },
-            PaletteAction {
-                text: qsTr("Quit")
-                keys: qsTr("Ctrl+Q")
-                onTriggered: root.close()
-            }
-        ]
+        application: root.application
+        onNewRequested: root.newConversation()
+        onChatRequested: root.showChat()
+        onSearchRequested: root.startSearch()
+        onSidebarToggled: root.toggleSidebar()
+        onPanelToggled: root.togglePanel()
+        onPageRequested: page => root.showPage(page)
+        onTextScaled: by => root.scaleText(by)
+        onExportRequested: exchange.askExport("", "")
+        onImportRequested: exchange.askImport()
+        onQuitRequested: root.close()
     }
 
     ExchangeDialogs {

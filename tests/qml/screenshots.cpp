@@ -12,7 +12,7 @@
 #include "tests/support/fake_engine.h"
 #include "tests/app/setup/machine_files.h"
 #include "tests/support/offline_script.h"
-#include "tests/support/pseudo_translator.h"
+#include "tests/qml/pseudo_translator.h"
 
 #include <QCommandLineParser>
 #include <QDir>

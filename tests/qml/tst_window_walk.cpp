@@ -7,7 +7,7 @@
 #include "tests/qml/sample_models.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/offline_script.h"
-#include "tests/support/pseudo_translator.h"
+#include "tests/qml/pseudo_translator.h"
 
 #include <QAccessible>
 #include <QFile>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tests/support/pseudo_translator.h"
+#include "tests/qml/pseudo_translator.h"
 
 #include <QRegularExpression>
 
