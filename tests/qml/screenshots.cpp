@@ -8,11 +8,11 @@
 #include "engine/api/engine.h"
 #include "qml/window.h"
 #include "tests/app/monitor/fake_nvml.h"
+#include "tests/qml/pseudo_translator.h"
 #include "tests/qml/sample_models.h"
 #include "tests/support/fake_engine.h"
 #include "tests/app/setup/machine_files.h"
 #include "tests/support/offline_script.h"
-#include "tests/qml/pseudo_translator.h"
 
 #include <QCommandLineParser>
 #include <QDir>

@@ -4,10 +4,10 @@
 // name for assistive tools and is reached by Tab, and every text was given to a translator.
 #include "app/application.h"
 #include "qml/window.h"
+#include "tests/qml/pseudo_translator.h"
 #include "tests/qml/sample_models.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/offline_script.h"
-#include "tests/qml/pseudo_translator.h"
 
 #include <QAccessible>
 #include <QFile>
