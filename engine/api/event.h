@@ -95,8 +95,8 @@ struct Finished
     FinishReason reason = FinishReason::Stop;
     Usage usage;
     Timings timings;
-    DraftCounts drafting;
     std::vector<std::int32_t> tokens; // everything generated, the end-of-turn token included
+    DraftCounts drafting = {};
 };
 
 struct Failed

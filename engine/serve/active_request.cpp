@@ -210,7 +210,7 @@ void ActiveRequest::end(FinishReason reason)
         send(m_parser.finish());
     m_usage.reasoningTokens = m_parser.reasoningTokens();
     m_hasEnded = true;
-    send(Finished { reason, m_usage, m_timings, m_drafting, { answer().begin(), answer().end() } });
+    send(Finished { reason, m_usage, m_timings, { answer().begin(), answer().end() }, m_drafting });
 }
 
 } // namespace firesteel::engine
