@@ -78,6 +78,7 @@ void prepareAndSubmit(engine::Engine &engine, const std::vector<engine::Message>
     request.sampling = options.sampling;
     request.maxTokens = options.maxTokens;
     request.stop = options.stop;
+    request.drafting = options.drafting;
     buffer->push(GenerationEntry { token, std::move(submitted) });
     const auto id
         = engine.submit(std::move(request), [buffer, token](engine::RequestId, const auto &event) {

@@ -26,6 +26,7 @@ struct RequestOptions
     engine::SamplingParams sampling;
     std::optional<int> maxTokens; // unset: what is left of the context
     std::vector<std::string> stop;
+    engine::Drafting drafting;
 };
 
 // Everything that happened to a generation since the last frame.

@@ -47,6 +47,8 @@ constexpr std::array kParameters {
     ParameterFacts { RequestParameter::MaxTokens, "maxTokens"_L1, Kind::Integer, kNoTokenLimit,
                      kMostTokens, 64 },
     ParameterFacts { RequestParameter::Stop, "stop"_L1, Kind::Lines },
+    ParameterFacts { RequestParameter::DraftTokens, "draftTokens"_L1, Kind::Integer,
+                     kAutomaticDraft, engine::Drafting::kMaxTokens, 1 },
 };
 
 // A line holds one string: what would break the line is written as in C.
@@ -139,9 +141,11 @@ QString labelOf(RequestParameter parameter)
     case RequestParameter::MaxTokens:
         return Words::tr("Max tokens");
     case RequestParameter::Stop:
+        return Words::tr("Stop sequences");
+    case RequestParameter::DraftTokens:
         break;
     }
-    return Words::tr("Stop sequences");
+    return Words::tr("K: tokens guessed per step");
 }
 
 QString hintOf(RequestParameter parameter)
@@ -172,9 +176,12 @@ QString hintOf(RequestParameter parameter)
     case RequestParameter::MaxTokens:
         return Words::tr("The longest answer, its thinking included.");
     case RequestParameter::Stop:
+        return Words::tr("The answer ends before one of these. One a line; \\n is a line break.");
+    case RequestParameter::DraftTokens:
         break;
     }
-    return Words::tr("The answer ends before one of these. One a line; \\n is a line break.");
+    return Words::tr("What a drafter guesses for the model to check together; 0 is off. More suits "
+                     "code and lists. It changes the speed, never the answer.");
 }
 
 QJsonValue defaultValue(RequestParameter parameter, const engine::SamplingParams &model)
@@ -205,9 +212,11 @@ QJsonValue defaultValue(RequestParameter parameter, const engine::SamplingParams
     case RequestParameter::MaxTokens:
         return kNoTokenLimit;
     case RequestParameter::Stop:
+        return QJsonArray();
+    case RequestParameter::DraftTokens:
         break;
     }
-    return QJsonArray();
+    return kAutomaticDraft;
 }
 
 std::optional<QJsonValue> usableValue(RequestParameter parameter, const QJsonValue &value)
@@ -241,6 +250,8 @@ QString valueText(RequestParameter parameter, const QJsonValue &value)
             return Words::tr("random");
         if (parameter == RequestParameter::MaxTokens && value.toInteger() == kNoTokenLimit)
             return Words::tr("no limit");
+        if (parameter == RequestParameter::DraftTokens && value.toInteger() == kAutomaticDraft)
+            return Words::tr("automatic");
         return QString::number(value.toInteger()); // no group separators: it is edited
     case Kind::Text:
         return value.toString();

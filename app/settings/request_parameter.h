@@ -29,6 +29,7 @@ enum class RequestParameter {
     Seed,
     MaxTokens,
     Stop,
+    DraftTokens,
 };
 
 struct ParameterFacts
@@ -58,6 +59,7 @@ const QStringList &thinkingChoices();
 
 constexpr int kRandomSeed = -1; // the values that mean "none"
 constexpr int kNoTokenLimit = 0;
+constexpr int kAutomaticDraft = -1;
 constexpr int kMostStopStrings = 16; // as the engine allows
 
 QString labelOf(RequestParameter parameter); // for a person

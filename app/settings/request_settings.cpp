@@ -95,6 +95,9 @@ RequestOptions requestOptions(const RequestSettings &settings, const engine::Sam
     const int maxTokens = settings.value(RequestParameter::MaxTokens).toInt(kNoTokenLimit);
     if (maxTokens != kNoTokenLimit)
         options.maxTokens = maxTokens;
+    const int draft = settings.value(RequestParameter::DraftTokens).toInt(kAutomaticDraft);
+    if (draft != kAutomaticDraft)
+        options.drafting.tokens = draft;
     for (const auto &text : settings.value(RequestParameter::Stop).toArray())
         options.stop.push_back(text.toString().toStdString());
 

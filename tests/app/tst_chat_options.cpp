@@ -146,12 +146,14 @@ void ChatOptionsTest::ownChoicesReachTheRequestAndStay()
     parameters->setText(row(RequestParameter::MaxTokens), u"77"_s);
     parameters->setText(row(RequestParameter::Stop), u"\\n\\n\nEND"_s);
     parameters->setText(row(RequestParameter::Seed), u"random"_s); // although the preset has one
+    parameters->setText(row(RequestParameter::DraftTokens), u"7"_s);
     QVERIFY(session.options()->differs());
-    QCOMPARE(parameters->chosenCount(), 4);
+    QCOMPARE(parameters->chosenCount(), 5);
     const auto check = [&session] {
         QCOMPARE(session.lastSampling().temperature, 0.8F);
         QVERIFY(!session.lastSampling().seed);
         QCOMPARE(session.fake->lastRequest().maxTokens, std::optional(77));
+        QCOMPARE(session.fake->lastRequest().drafting.tokens, std::optional(7));
         QCOMPARE(session.fake->lastRequest().stop, std::vector<std::string>({ "\n\n", "END" }));
         QCOMPARE(session.fake->lastMessages().front().content.front().text,
                  std::string("Answer like a pirate"));
@@ -163,7 +165,7 @@ void ChatOptionsTest::ownChoicesReachTheRequestAndStay()
     session.start(u"here"_s);
     QVERIFY(session.open(0));
     QCOMPARE(session.options()->presetName(), u"a pirate"_s);
-    QCOMPARE(session.options()->parameters()->chosenCount(), 4);
+    QCOMPARE(session.options()->parameters()->chosenCount(), 5);
     QVERIFY(session.say(u"again"_s));
     check();
 }

@@ -84,7 +84,7 @@ void RequestSettingsTest::everyParameterHasItsRow()
         const QJsonValue fallback = app::defaultValue(facts.parameter, {});
         QCOMPARE(app::usableValue(facts.parameter, fallback), fallback);
     }
-    QCOMPARE(row, static_cast<int>(RequestParameter::Stop) + 1);
+    QCOMPARE(row, static_cast<int>(RequestParameter::DraftTokens) + 1);
 }
 
 void RequestSettingsTest::withoutAChoiceTheModelRules()
@@ -96,6 +96,7 @@ void RequestSettingsTest::withoutAChoiceTheModelRules()
     QVERIFY(!options.sampling.seed);
     QVERIFY(!options.maxTokens);
     QVERIFY(options.stop.empty());
+    QVERIFY(!options.drafting.tokens);
     QVERIFY(options.prompt.thinking);
     QVERIFY(options.prompt.effort == engine::ReasoningEffort::Low);
     QVERIFY(options.prompt.clearThinking);
@@ -117,6 +118,7 @@ void RequestSettingsTest::choicesReachTheRequest()
     settings.set(RequestParameter::MaxTokens, 64);
     settings.set(RequestParameter::Stop, QJsonArray { u"\n\n"_s, u"END"_s });
     settings.set(RequestParameter::ClearThinking, false);
+    settings.set(RequestParameter::DraftTokens, 0); // off is a choice, too
     const app::RequestOptions options = app::requestOptions(settings, modelsOwn());
     QCOMPARE(options.sampling.temperature, 0.0F);
     QCOMPARE(options.sampling.topP, 0.5F);
@@ -129,6 +131,7 @@ void RequestSettingsTest::choicesReachTheRequest()
     QCOMPARE(options.maxTokens, std::optional(64));
     QCOMPARE(options.stop, std::vector<std::string>({ "\n\n", "END" }));
     QVERIFY(!options.prompt.clearThinking);
+    QCOMPARE(options.drafting.tokens, std::optional(0));
     QCOMPARE(app::systemPromptOf(settings), u"Answer in rhymes."_s);
 }
 
@@ -227,6 +230,9 @@ void RequestSettingsTest::textsAreReadInThePersonsLanguage()
     QCOMPARE(app::valueFromText(RequestParameter::Seed, u"Random"_s), QJsonValue(-1));
     QCOMPARE(app::valueText(RequestParameter::MaxTokens, 0), u"no limit"_s);
     QCOMPARE(app::valueFromText(RequestParameter::MaxTokens, u"no limit"_s), QJsonValue(0));
+    QCOMPARE(app::valueText(RequestParameter::DraftTokens, -1), u"automatic"_s);
+    QCOMPARE(app::valueFromText(RequestParameter::DraftTokens, u"automatic"_s), QJsonValue(-1));
+    QCOMPARE(app::valueText(RequestParameter::DraftTokens, 0), u"0"_s);
     QVERIFY(!app::valueFromText(RequestParameter::Seed, u"soon"_s));
     QVERIFY(!app::valueFromText(RequestParameter::Seed, u"inf"_s));
 }
