@@ -4,6 +4,9 @@
 #include <QCoreApplication>
 #include <QDir>
 
+#include <system_error>
+#include <utility>
+
 namespace firesteel::app {
 
 using namespace Qt::Literals::StringLiterals;
@@ -20,15 +23,25 @@ std::filesystem::path toPath(const QString &folder)
     return QDir(folder).filesystemAbsolutePath();
 }
 
+// Where the program keeps both, the drafter lies beside its model.
+ModelLocation withDrafter(ModelLocation location)
+{
+    const std::filesystem::path drafter = location.directory.parent_path() / "drafter";
+    std::error_code error;
+    if (std::filesystem::exists(drafter / "config.json", error))
+        location.drafter = drafter;
+    return location;
+}
+
 } // namespace
 
 ModelLocation findModel(const QString &commandLine, const QString &environment,
                         const QString &programFolder)
 {
     if (!commandLine.isEmpty())
-        return { toPath(commandLine), { commandLine } };
+        return withDrafter({ toPath(commandLine), { commandLine } });
     if (!environment.isEmpty())
-        return { toPath(environment), { environment } };
+        return withDrafter({ toPath(environment), { environment } });
 
     ModelLocation location;
     location.searched << Words::tr("the command line (--model)")
@@ -39,7 +52,7 @@ ModelLocation findModel(const QString &commandLine, const QString &environment,
         const QString candidate = QDir::cleanPath(programFolder + u'/' + folder);
         if (QFileInfo::exists(candidate + u"/config.json"_s)) {
             location.directory = toPath(candidate);
-            return location;
+            return withDrafter(std::move(location));
         }
         location.searched << candidate;
     }

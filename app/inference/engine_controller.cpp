@@ -166,6 +166,7 @@ QFuture<engine::Result<engine::LoadEstimate>>
 EngineController::estimate(engine::LoadOptions options)
 {
     options.modelDirectory = m_loadedWith.modelDirectory;
+    options.drafterDirectory = m_loadedWith.drafterDirectory;
     return QtConcurrent::run(
         &m_workers, [engine = &m_engine, options]() -> engine::Result<engine::LoadEstimate> {
             if (options.modelDirectory.empty())
@@ -198,6 +199,7 @@ void EngineController::loadFrom(const ModelLocation &location)
     setState(State::Loading);
     m_loadedWith = m_setup.load;
     m_loadedWith.modelDirectory = location.directory;
+    m_loadedWith.drafterDirectory = location.drafter;
     m_engine.load(m_loadedWith, [buffer = m_buffer, load = m_load](const engine::LoadEvent &event) {
         buffer->push(LoadEntry { load, event });
     });

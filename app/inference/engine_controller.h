@@ -35,6 +35,7 @@ struct ModelLocation
 {
     std::filesystem::path directory; // empty: none found
     QStringList searched; // one entry a place, for a person
+    std::filesystem::path drafter = {}; // that goes with it; empty: none
 };
 
 struct EngineSetup

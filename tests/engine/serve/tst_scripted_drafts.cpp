@@ -51,7 +51,8 @@ public:
         info.contextTokens = kContext;
         info.vocabularySize = m_model->model->shape().vocabularySize;
         m_facts = std::make_shared<const ModelFacts>(std::move(*tokenizer), info,
-                                                     m_model->model->shape().eosTokenIds);
+                                                     m_model->model->shape().eosTokenIds,
+                                                     LoadedSize {});
     }
 
     Outcome run(const GenerationRequest &request, const Script &script)
