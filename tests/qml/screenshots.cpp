@@ -254,8 +254,11 @@ bool Studio::take(const Scene &scene)
         engine = engine::createEngine({});
     } else {
         test::FakeScript script = test::offlineScript(scene.tokensBeforePicture < 0 ? 2000 : 0);
-        script.weightBytes = 85ULL << 30;
-        script.stateBytes = 8ULL << 30;
+        if (scene.settings < 0) { // a Spark with the large model
+            script.weightBytes = 85ULL << 30;
+            script.bytesPerToken = 32 << 10;
+            script.availableBytes = 118ULL << 30;
+        }
         if (scene.isReading)
             script.prefillTime = std::chrono::seconds(12);
         if (scene.state == State::Loading)
@@ -354,6 +357,7 @@ bool Studio::take(const Scene &scene)
         application.setup()->show(*scene.step);
         if (!waitFor([&] { return !application.setup()->checks().isEmpty(); }, 10'000))
             return false;
+    }
     if (scene.settings >= 0) {
         storePresets(*application.presets());
         if (scene.isContextTooLong) {

@@ -109,7 +109,7 @@ void TestPerformanceMonitor::readsTheMachine()
 {
     test::FakeScript script;
     script.weightBytes = 64 << 20;
-    script.stateBytes = 1 << 20;
+    script.bytesPerToken = 4;
     Session session(script);
     session.look();
     const MemoryPool memory = session.monitor.memory();
