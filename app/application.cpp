@@ -273,4 +273,16 @@ void Application::setExchange(bool isExchanging, const QString &text)
     Q_EMIT exchangeChanged();
 }
 
+bool Application::stopWork()
+{
+    const EngineController::State state = m_engineController.state();
+    const bool isLoading
+        = state == EngineController::State::Looking || state == EngineController::State::Loading;
+    const bool isAnswering = conversation()->isBusy();
+    if (isLoading)
+        m_engineController.unload();
+    conversation()->stop();
+    return isLoading || isAnswering;
+}
+
 } // namespace firesteel::app

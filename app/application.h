@@ -14,9 +14,9 @@
 #include "app/models/models_controller.h"
 #include "app/monitor/performance_monitor.h"
 #include "app/settings/app_settings.h"
-#include "app/setup/setup_controller.h"
 #include "app/settings/load_settings.h"
 #include "app/settings/preset_library.h"
+#include "app/setup/setup_controller.h"
 #include "app/store/conversation_exchange.h"
 #include "app/store/conversation_store.h"
 #include "app/store/database_thread.h"
@@ -83,6 +83,7 @@ public:
     Q_INVOKABLE void renameConversation(int row, const QString &title);
     Q_INVOKABLE void deleteConversation(int row);
     Q_INVOKABLE void undoDelete();
+    Q_INVOKABLE bool stopWork(); // a load and the answer of the current chat; false: neither ran
     Q_INVOKABLE void openSearchHit(int row);
     // To and from files of conversations; exchangeText tells how it went. No id: all of them.
     Q_INVOKABLE void exportConversations(const QString &conversationId, const QUrl &file);

@@ -17,10 +17,8 @@ ApplicationWindow {
     readonly property App.AppSettings settings: application.settings
     // Beside the chat: a page of WindowPages. Empty: the chat.
     property string shownPage: ""
-    readonly property bool systemDark: Application.styleHints.colorScheme === Qt.Dark
     property bool searchShown: false
-    readonly property bool dark: settings.appearance === App.AppSettings.System ? systemDark : settings.appearance === App.AppSettings.Dark
-
+    readonly property bool dark: settings.appearance === App.AppSettings.System ? Application.styleHints.colorScheme === Qt.Dark : settings.appearance === App.AppSettings.Dark
     property alias settingsSection: pageLoader.settingsSection
 
     signal searchStarted
@@ -111,20 +109,9 @@ ApplicationWindow {
             showPage("setup");
     }
 
-    Binding {
-        target: Theme
-        property: "dark"
-        value: root.dark
-    }
-    Binding {
-        target: Theme
-        property: "fontScale"
-        value: root.settings.fontScale
-    }
-    Binding {
-        target: Theme
-        property: "reducedMotion"
-        value: root.settings.reducedMotion
+    WindowTheme {
+        settings: root.settings
+        dark: root.dark
     }
 
     WindowFolds {
@@ -156,31 +143,20 @@ ApplicationWindow {
     Component {
         id: sidebarComponent
 
-        Sidebar {
+        WindowSidebar {
             id: sidebar
 
-            conversations: root.application.conversations
-            search: root.application.search
+            application: root.application
             searchShown: root.searchShown
-            exchangeText: root.application.exchangeText
-            exchanging: root.application.exchanging
-            canUndo: root.application.canUndoDelete
-            deletedTitle: root.application.deletedTitle
             onNewRequested: root.newConversation()
             onOpened: row => root.openConversation(row)
-            onRenamed: (row, text) => root.application.renameConversation(row, text)
-            onDeleted: row => root.application.deleteConversation(row)
-            onUndone: root.application.undoDelete()
             onHitOpened: row => root.openHit(row)
             onSearchToggled: shown => root.searchShown = shown
             onExportRequested: (conversationId, title, suffix) => exchange.askExport(conversationId, title, suffix)
             onImportRequested: exchange.askImport()
-            onExchangeDismissed: root.application.dismissExchange()
             shownPage: root.shownPage
-            setupUnfinished: !root.application.setup.finished
             onPageRequested: page => root.showPage(page)
             onActionsRequested: actionPalette.open()
-            onLogsRequested: root.application.about.openLogs()
 
             Connections {
                 function onSearchStarted() {
@@ -212,7 +188,7 @@ ApplicationWindow {
         onPanelToggled: root.togglePanel()
         onPageRequested: page => root.showPage(page)
         onTextScaled: by => root.scaleText(by)
-        onExportRequested: exchange.askExport("", "")
+        onExportRequested: exchange.askExport("", "", "json")
         onImportRequested: exchange.askImport()
         onQuitRequested: root.close()
     }
@@ -220,8 +196,7 @@ ApplicationWindow {
     ExchangeDialogs {
         id: exchange
 
-        onExported: (conversationId, file) => root.application.exportConversations(conversationId, file)
-        onImported: file => root.application.importConversations(file)
+        application: root.application
     }
 
     FocusScope {
@@ -233,12 +208,7 @@ ApplicationWindow {
                 root.showChat();
                 return;
             }
-            const engine = root.application.engine;
-            const loading = engine.state === App.EngineController.Looking || engine.state === App.EngineController.Loading;
-            event.accepted = root.application.conversation.busy || loading;
-            if (loading)
-                engine.unload();
-            root.application.conversation.stop();
+            event.accepted = root.application.stopWork();
         }
         Keys.onPressed: event => {
             if (event.text === "/" && root.shownPage === "") {

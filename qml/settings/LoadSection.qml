@@ -104,7 +104,7 @@ ColumnLayout {
         visible: root.load.needText !== ""
         spacing: Theme.step
 
-        MemoryBar {
+        LoadMemoryBar {
             Layout.fillWidth: true
             Layout.bottomMargin: Theme.step
             weights: root.load.weightShare

@@ -4,15 +4,14 @@
 import QtCore
 import QtQuick
 import QtQuick.Dialogs
+import Firesteel.App as App
 
 Item {
     id: root
 
+    required property App.Application application
     property string conversationId // of the chat to export; empty: all of them
     property string suffix: "json" // of the file: "json" or "md"
-
-    signal exported(string conversationId, url file)
-    signal imported(url file)
 
     function fileName(title: string): string {
         const plain = title.replace(/[\/\\:*?"<>|\u0000-\u001f]/g, " ").trim().slice(0, 60);
@@ -38,7 +37,7 @@ Item {
         nameFilters: [root.suffix === "md" ? qsTr("Markdown (*.md)") : qsTr("Chats of Firesteel (*.json)")]
         defaultSuffix: root.suffix
         currentFolder: StandardPaths.writableLocation(StandardPaths.DocumentsLocation)
-        onAccepted: root.exported(root.conversationId, selectedFile)
+        onAccepted: root.application.exportConversations(root.conversationId, selectedFile)
     }
     FileDialog {
         id: openDialog
@@ -46,6 +45,6 @@ Item {
         title: qsTr("Import chats")
         nameFilters: [qsTr("Chats of Firesteel (*.json)"), qsTr("All files (*)")]
         currentFolder: StandardPaths.writableLocation(StandardPaths.DocumentsLocation)
-        onAccepted: root.imported(selectedFile)
+        onAccepted: root.application.importConversations(selectedFile)
     }
 }

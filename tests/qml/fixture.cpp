@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/qml/fixture.h"
 
-#include "tests/qml/sample_models.h"
 #include "tests/app/setup/machine_files.h"
+#include "tests/qml/sample_models.h"
 #include "tests/support/offline_script.h"
 
 #include <QClipboard>

@@ -8,10 +8,11 @@
 #include "engine/api/engine.h"
 #include "qml/window.h"
 #include "tests/app/monitor/fake_nvml.h"
+#include "tests/app/setup/machine_files.h"
 #include "tests/qml/pseudo_translator.h"
 #include "tests/qml/sample_models.h"
+#include "tests/qml/screenshot_scenes.h"
 #include "tests/support/fake_engine.h"
-#include "tests/app/setup/machine_files.h"
 #include "tests/support/offline_script.h"
 
 #include <QCommandLineParser>
@@ -31,6 +32,7 @@
 #include <optional>
 
 using namespace firesteel;
+using test::Scene;
 using namespace Qt::Literals::StringLiterals;
 
 namespace {
@@ -64,37 +66,6 @@ QQuickItem *visibleItem(QQuickItem *root, const QString &name)
     }
     return nullptr;
 }
-
-struct Scene
-{
-    QString name = {};
-    QSize size { 1280, 800 };
-    app::AppSettings::Appearance appearance = app::AppSettings::Appearance::Light;
-    QString question = {}; // empty: none
-    bool isPanelOpen = false;
-    bool isReasoningOpen = false;
-    double fontScale = 1;
-    int tokensBeforePicture = -1; // of the answer; -1: all
-    app::EngineController::State state = app::EngineController::State::Ready;
-    QString pressed = {}; // objectName of a button
-    QString searched = {}; // in the sidebar, over stored chats
-    bool isSecondInstance = false;
-    bool hasVersions = false; // of the question and of its answer
-    QString focused = {}; // objectName of an item
-    bool isEditing = false;
-    QStringList models = {}; // the page of models, see sample_models.h
-    int reviewed = -1; // row of the model whose licence is shown
-    std::optional<app::SetupController::Step> step = {}; // of the first run
-    QString machine = u"spark"_s; // see machine_files.h
-    bool isMeasured = false; // by the benchmark, whose page is shown unless there is a step
-    int settings = -1; // section of the settings page
-    bool isContextTooLong = false; // in the settings of loading
-    double scrolled = 0; // of the settings page, in its heights
-    QString page = {}; // of the window, or "palette"
-    bool isClamped = false; // a GPU in trouble
-    bool isReading = false; // a long prompt
-    bool isAfterCrash = false;
-};
 
 // A few chats of the last weeks.
 void storeChats(const QString &file)
@@ -388,194 +359,6 @@ bool Studio::take(const Scene &scene)
     return window->grabWindow().save(m_output.filePath(scene.name + u".png"_s));
 }
 
-std::vector<Scene> scenes()
-{
-    using Appearance = app::AppSettings::Appearance;
-    using State = app::EngineController::State;
-    using Step = app::SetupController::Step;
-    const QSize wide(1280, 800);
-    const QSize narrow(720, 480);
-    const QString question
-        = u"How does a hash map work? Show what it costs, and an example in Python."_s;
-    return {
-        { u"chat-light"_s, wide, Appearance::Light, question, false, true },
-        { u"chat-dark"_s, wide, Appearance::Dark, question, true },
-        { u"chat-tall"_s, { 1100, 1700 }, Appearance::Light, question },
-        { u"chat-narrow"_s, narrow, Appearance::Light, question },
-        { u"streaming"_s, wide, Appearance::Dark, question, true, false, 1, 140 },
-        { u"large-text"_s, wide, Appearance::Light, question, false, false, 1.5 },
-        { u"right-to-left"_s, wide, Appearance::Light, u"rtl"_s },
-        { u"failed-answer"_s, wide, Appearance::Light, u"fail"_s },
-        { u"empty"_s, wide, Appearance::Dark, {} },
-        { u"empty-narrow"_s, narrow, Appearance::Light, {} },
-        { u"no-model"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::NoModel },
-        { u"loading"_s, wide, Appearance::Dark, {}, false, false, 1, -1, State::Loading },
-        { u"appearance-menu"_s, wide, Appearance::Light, question, false, false, 1, -1,
-          State::Ready, u"appearanceButton"_s },
-        { u"thinking-menu"_s, wide, Appearance::Dark, question, false, false, 1, -1, State::Ready,
-          u"effortButton"_s },
-        { u"sidebar-over-chat"_s, narrow, Appearance::Dark, question, false, false, 1, -1,
-          State::Ready, u"sidebarToggle"_s },
-        { .name = u"versions-light"_s,
-          .question = u"rtl"_s,
-          .hasVersions = true,
-          .focused = u"editMessage"_s },
-        { .name = u"versions-dark"_s,
-          .appearance = Appearance::Dark,
-          .question = u"rtl"_s,
-          .hasVersions = true,
-          .focused = u"regenerate"_s },
-        { .name = u"versions-narrow"_s,
-          .size = narrow,
-          .question = u"rtl"_s,
-          .hasVersions = true,
-          .focused = u"previousVersion"_s },
-        { .name = u"editing-light"_s, .question = u"rtl"_s, .isEditing = true },
-        { .name = u"editing-narrow-dark"_s,
-          .size = narrow,
-          .appearance = Appearance::Dark,
-          .question = u"rtl"_s,
-          .isEditing = true },
-        { .name = u"search-light"_s, .question = question, .searched = u"map"_s },
-        { .name = u"search-dark"_s,
-          .appearance = Appearance::Dark,
-          .question = question,
-          .searched = u"map"_s },
-        { .name = u"second-instance-light"_s, .question = question, .isSecondInstance = true },
-        { .name = u"second-instance-dark"_s,
-          .appearance = Appearance::Dark,
-          .pressed = u"moreButton"_s,
-          .isSecondInstance = true },
-        { .name = u"models-light"_s, .models = { u"downloading"_s, u"available"_s, u"added"_s } },
-        { .name = u"models-dark"_s,
-          .appearance = Appearance::Dark,
-          .models = { u"ready"_s, u"gated"_s, u"other"_s } },
-        { .name = u"models-full-disk"_s,
-          .appearance = Appearance::Dark,
-          .models = { u"full"_s, u"waiting"_s } },
-        { .name = u"models-narrow"_s, .size = narrow, .models = { u"paused"_s, u"ready"_s } },
-        { .name = u"models-large-text"_s,
-          .fontScale = 1.5,
-          .models = { u"downloading"_s, u"ready"_s } },
-        { .name = u"license-light"_s, .models = { u"ready"_s, u"available"_s }, .reviewed = 1 },
-        { .name = u"license-dark"_s,
-          .appearance = Appearance::Dark,
-          .models = { u"available"_s, u"available"_s },
-          .reviewed = 0 },
-        { .name = u"license-narrow"_s,
-          .size = narrow,
-          .models = { u"ready"_s, u"available"_s },
-          .reviewed = 1 },
-        { .name = u"setup-check-light"_s, .step = Step::Check },
-        { .name = u"setup-check-dark"_s,
-          .appearance = Appearance::Dark,
-          .step = Step::Check,
-          .machine = u"laptop"_s },
-        { .name = u"setup-check-narrow"_s,
-          .size = narrow,
-          .step = Step::Check,
-          .machine = u"laptop"_s },
-        { .name = u"setup-folder"_s, .step = Step::Folder },
-        { .name = u"setup-licences"_s,
-          .appearance = Appearance::Dark,
-          .models = { u"available"_s, u"available"_s },
-          .step = Step::Licences },
-        { .name = u"setup-download"_s,
-          .models = { u"downloading"_s, u"available"_s },
-          .step = Step::Download },
-        { .name = u"setup-download-narrow"_s,
-          .size = narrow,
-          .appearance = Appearance::Dark,
-          .models = { u"downloading"_s, u"waiting"_s },
-          .step = Step::Download },
-        { .name = u"setup-load"_s, .models = { u"ready"_s, u"available"_s }, .step = Step::Load },
-        { .name = u"setup-benchmark"_s, .step = Step::Benchmark },
-        { .name = u"benchmark-light"_s, .isMeasured = true },
-        { .name = u"benchmark-dark"_s, .appearance = Appearance::Dark, .isMeasured = true },
-        { .name = u"benchmark-narrow"_s, .size = narrow, .isMeasured = true },
-        { .name = u"tools-menu"_s,
-          .appearance = Appearance::Dark,
-          .question = question,
-          .pressed = u"toolsButton"_s },
-        { .name = u"panel-light"_s,
-          .question = question,
-          .isPanelOpen = true,
-          .tokensBeforePicture = 60 },
-        { .name = u"panel-dark"_s,
-          .appearance = Appearance::Dark,
-          .question = question,
-          .isPanelOpen = true,
-          .tokensBeforePicture = 60 },
-        { .name = u"panel-tall"_s,
-          .size = { 1100, 1300 },
-          .question = question,
-          .isPanelOpen = true,
-          .tokensBeforePicture = 60 },
-        { .name = u"panel-reading"_s,
-          .appearance = Appearance::Dark,
-          .question = QString(20'000, u'x'),
-          .isPanelOpen = true,
-          .isReading = true },
-        { .name = u"panel-clamped"_s,
-          .question = question,
-          .isPanelOpen = true,
-          .isClamped = true },
-        { .name = u"panel-narrow"_s,
-          .size = narrow,
-          .question = question,
-          .pressed = u"panelToggle"_s },
-        { .name = u"panel-large-text"_s,
-          .size = { 1700, 1000 },
-          .question = question,
-          .isPanelOpen = true,
-          .fontScale = 1.5 },
-        { .name = u"about-light"_s, .page = u"about"_s },
-        { .name = u"about-dark"_s, .appearance = Appearance::Dark, .page = u"about"_s },
-        { .name = u"about-narrow"_s, .size = narrow, .page = u"about"_s },
-        { .name = u"palette-light"_s, .page = u"palette"_s },
-        { .name = u"palette-dark"_s, .appearance = Appearance::Dark, .page = u"palette"_s },
-        { .name = u"palette-narrow"_s, .size = narrow, .page = u"palette"_s },
-        { .name = u"help-menu"_s, .question = question, .pressed = u"helpButton"_s },
-        { .name = u"after-crash"_s, .state = State::Unloaded, .isAfterCrash = true },
-        { u"failed-load"_s, wide, Appearance::Light, {}, false, false, 1, -1, State::Failed },
-        { .name = u"settings-loading-light"_s, .settings = 0 },
-        { .name = u"settings-loading-dark"_s,
-          .appearance = Appearance::Dark,
-          .settings = 0,
-          .isContextTooLong = true },
-        { .name = u"settings-loading-narrow"_s, .size = narrow, .settings = 0 },
-        { .name = u"settings-presets-light"_s, .settings = 1 },
-        { .name = u"settings-presets-dark"_s,
-          .appearance = Appearance::Dark,
-          .settings = 1,
-          .scrolled = 0.8 },
-        { .name = u"settings-presets-narrow"_s, .size = narrow, .settings = 1 },
-        { .name = u"settings-presets-large"_s, .fontScale = 1.5, .settings = 1 },
-        { .name = u"settings-look-light"_s, .settings = 2 },
-        { .name = u"settings-look-dark"_s, .appearance = Appearance::Dark, .settings = 2 },
-        { .name = u"settings-look-narrow-large"_s,
-          .size = narrow,
-          .fontScale = 1.5,
-          .settings = 2 },
-        { .name = u"settings-folders-light"_s, .settings = 3 },
-        { .name = u"settings-folders-dark"_s,
-          .size = narrow,
-          .appearance = Appearance::Dark,
-          .settings = 3 },
-        { .name = u"chat-options-light"_s,
-          .question = question,
-          .pressed = u"chatOptionsButton"_s },
-        { .name = u"chat-options-dark"_s,
-          .appearance = Appearance::Dark,
-          .question = question,
-          .pressed = u"chatOptionsButton"_s },
-        { .name = u"chat-options-narrow"_s,
-          .size = narrow,
-          .question = question,
-          .pressed = u"chatOptionsButton"_s },
-    };
-}
-
 } // namespace
 
 int main(int argc, char *argv[])
@@ -606,7 +389,7 @@ int main(int argc, char *argv[])
     }
     Studio studio(folder, parser.value(model));
     bool complete = true;
-    for (Scene scene : scenes()) {
+    for (Scene scene : test::scenes()) {
         if (parser.isSet(only) && parser.value(only) != scene.name)
             continue;
         if (parser.isSet(ask) && !scene.question.isEmpty())

@@ -104,7 +104,8 @@ void BenchmarkTest::measures()
     FakeScript script;
     script.prefillTime = std::chrono::milliseconds(5);
     script.tokensPerSecond = 500;
-    script.answer = [](const auto &) { return FakeAnswer { {}, "One two three four five.", {}, {} }; };
+    script.answer
+        = [](const auto &) { return FakeAnswer { {}, "One two three four five.", {}, {} }; };
     open(script);
     m_controller->retry();
     QTRY_VERIFY(m_benchmark->isAvailable());

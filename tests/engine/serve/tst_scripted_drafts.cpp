@@ -50,9 +50,8 @@ public:
         ModelInfo info;
         info.contextTokens = kContext;
         info.vocabularySize = m_model->model->shape().vocabularySize;
-        m_facts = std::make_shared<const ModelFacts>(std::move(*tokenizer), info,
-                                                     m_model->model->shape().eosTokenIds,
-                                                     LoadedSize {});
+        m_facts = std::make_shared<const ModelFacts>(
+            std::move(*tokenizer), info, m_model->model->shape().eosTokenIds, LoadedSize {});
     }
 
     Outcome run(const GenerationRequest &request, const Script &script)
