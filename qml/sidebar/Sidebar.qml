@@ -206,8 +206,8 @@ Rectangle {
 
             objectName: "modelsButton"
             Layout.fillWidth: true
-            Layout.margins: Theme.step * 2
-            Layout.bottomMargin: 0
+            Layout.leftMargin: Theme.step * 2
+            Layout.rightMargin: Theme.step * 2
             flat: true
             text: qsTr("Models")
             ink: root.shownPage === "models" ? Theme.accent : Theme.text
