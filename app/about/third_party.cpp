@@ -23,7 +23,7 @@ QByteArray resource(const QString &name)
 QStringList stringsOf(const QJsonValue &value)
 {
     QStringList strings;
-    for (const QJsonValue &entry : value.toArray())
+    for (const auto &entry : value.toArray())
         strings << entry.toString();
     return strings;
 }
@@ -44,7 +44,7 @@ QList<ThirdParty> readThirdParties()
 {
     QList<ThirdParty> parties;
     const QJsonDocument document = QJsonDocument::fromJson(resource(u"third-party.json"_s));
-    for (const QJsonValue &value : document["parts"_L1].toArray()) {
+    for (const auto &value : document["parts"_L1].toArray()) {
         const QJsonObject entry = value.toObject();
         ThirdParty party;
         party.name = entry["name"_L1].toString();

@@ -209,7 +209,7 @@ void ConversationListModel::closeIdle(int keep)
             idle.push_back(&entry);
     }
     std::ranges::sort(idle, std::greater {}, &Entry::lastActive);
-    for (std::size_t i = static_cast<std::size_t>(keep); i < idle.size(); ++i) {
+    for (auto i = static_cast<std::size_t>(keep); i < idle.size(); ++i) {
         idle[i]->summary = idle[i]->conversation->summary();
         idle[i]->conversation->disconnect(this);
         // The view may still be letting go of its last row.

@@ -447,7 +447,7 @@ QString DownloadManager::folderOf(const Entry &entry) const
         : folderOf(m_setup.modelsFolder, entry.model.repository, entry.model.revision);
 }
 
-void DownloadManager::deleteFiles(Entry &entry, QStringList others)
+void DownloadManager::deleteFiles(Entry &entry, const QStringList &others)
 {
     const QString folder = folderOf(entry);
     const qint64 id = entry.download ? entry.download->id : 0;

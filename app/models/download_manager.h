@@ -98,7 +98,8 @@ private:
     void onFailed(const ModelProblem &problem);
     void findMoved(DownloadRow &row);
     QString folderOf(const Entry &entry) const;
-    void deleteFiles(Entry &entry, QStringList others = {}); // with its partial folder and others
+    void deleteFiles(Entry &entry,
+                     const QStringList &others = {}); // with its partial folder and others
     void storeFolder(const AddedFolder &folder);
     void report();
     ModelStatus statusOf(const Entry &entry) const;

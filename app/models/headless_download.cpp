@@ -65,9 +65,10 @@ public:
     }
 
 private:
-    template <typename F> void call(F work)
+    template <typename F> void call(F &&work)
     {
-        QMetaObject::invokeMethod(m_manager, [manager = m_manager, work] { work(*manager); });
+        QMetaObject::invokeMethod(
+            m_manager, [manager = m_manager, work = std::forward<F>(work)] { work(*manager); });
     }
 
     void callFor(const QString &key,

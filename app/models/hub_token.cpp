@@ -77,11 +77,12 @@ QByteArray HubToken::fileToken() const
 
 void HubToken::adoptForeign()
 {
-    if (!isImplicitAllowed())
-        adopt({}, Source::None);
-    else if (const QByteArray token = environmentToken(); !token.isEmpty())
+    const bool isAllowed = isImplicitAllowed();
+    const QByteArray token = isAllowed ? environmentToken() : QByteArray();
+    const QByteArray stored = isAllowed ? fileToken() : QByteArray();
+    if (!token.isEmpty())
         adopt(token, Source::Environment);
-    else if (const QByteArray stored = fileToken(); !stored.isEmpty())
+    else if (!stored.isEmpty())
         adopt(stored, Source::File);
     else
         adopt({}, Source::None);

@@ -15,6 +15,8 @@
 #include <QUrl>
 #include <QtQml/qqmlregistration.h>
 
+#include <utility>
+
 namespace firesteel::app {
 
 class DatabaseThread;
@@ -94,9 +96,10 @@ Q_SIGNALS:
 
 private:
     // Runs work on the download thread, later.
-    template <typename F> void call(F work)
+    template <typename F> void call(F &&work)
     {
-        QMetaObject::invokeMethod(m_manager, [manager = m_manager, work] { work(*manager); });
+        QMetaObject::invokeMethod(
+            m_manager, [manager = m_manager, work = std::forward<F>(work)] { work(*manager); });
     }
     template <typename F> void callFor(int row, F work)
     {

@@ -7,6 +7,7 @@
 #include <QtConcurrentRun>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace firesteel::app {
@@ -44,7 +45,7 @@ std::optional<double> rate(std::uint64_t before, std::uint64_t now, double secon
 
 QString timeLeft(double seconds)
 {
-    const auto whole = static_cast<int>(seconds + 0.5);
+    const auto whole = static_cast<int>(std::lround(seconds));
     if (whole < 1)
         return PerformanceMonitor::tr("less than a second left");
     if (whole < 100)
@@ -260,9 +261,9 @@ QString PerformanceMonitor::prefillText() const
     if (!m_prefill)
         return {};
     const QLocale locale;
-    const QString tokens = tr("%1 of %2 tokens")
-                               .arg(locale.toString(m_prefill->processedTokens),
-                                    locale.toString(m_prefill->promptTokens));
+    QString tokens = tr("%1 of %2 tokens")
+                         .arg(locale.toString(m_prefill->processedTokens),
+                              locale.toString(m_prefill->promptTokens));
     const double speed = m_stats.prefillTokensPerSecond;
     if (m_prefill->processedTokens == 0 || speed <= 0)
         return tokens;

@@ -46,10 +46,11 @@ const Number kRendererNumber { kRenderer, 0, 0, 1 };
 const Number kFontScaleNumber { kFontScale, 1, AppSettings::kSmallestFontScale,
                                 AppSettings::kLargestFontScale };
 const Number kContextNumber { kContextTokens, 0, 0, 1 << 30 };
-const Number kReserveNumber {
-    kReserveMebibytes, static_cast<double>(engine::LoadOptions {}.memoryReserveBytes / kMebibyte),
-    AppSettings::kLeastReserveMebibytes, AppSettings::kGreatestReserveMebibytes
-};
+const Number kReserveNumber { kReserveMebibytes,
+                              static_cast<double>(engine::LoadOptions {}.memoryReserveBytes)
+                                  / static_cast<double>(kMebibyte),
+                              AppSettings::kLeastReserveMebibytes,
+                              AppSettings::kGreatestReserveMebibytes };
 const Number kSetupStepNumber { kSetupStep, 0, 0, kLastSetupStep };
 const Number kSetupStateNumber { kSetupState, 0, 0, 2 };
 const Number kThreadsNumber { kThreads, 0, 0, AppSettings::kMostThreads };

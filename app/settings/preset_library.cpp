@@ -89,7 +89,7 @@ void PresetLibrary::insert(int row, Preset preset)
 RecordId PresetLibrary::add(const QString &name, const RequestSettings &settings)
 {
     const RecordId id = newRecordId();
-    insert(rowCount(), { id, uniqueName(name, id), settings });
+    insert(count(), { id, uniqueName(name, id), settings });
     return id;
 }
 
@@ -97,7 +97,7 @@ void PresetLibrary::create() { add(tr("New preset"), {}); }
 
 void PresetLibrary::duplicate(int row)
 {
-    if (row >= 0 && row < rowCount())
+    if (row >= 0 && row < count())
         add(at(row).name, RequestSettings(at(row).settings));
 }
 
@@ -124,7 +124,7 @@ void PresetLibrary::remove(int row)
     endRemoveRows();
     if (m_removed->wasDefault)
         setDefault(kStandard);
-    m_currentRow = std::min(m_currentRow, rowCount() - 1);
+    m_currentRow = std::min(m_currentRow, count() - 1);
     showCurrent();
     Q_EMIT currentChanged();
     Q_EMIT removedChanged();
@@ -137,7 +137,7 @@ void PresetLibrary::undoRemove()
         return;
     const Removed removed = *std::exchange(m_removed, std::nullopt);
     const RecordId id = removed.preset.id;
-    insert(std::clamp(removed.row, 1, rowCount()), removed.preset);
+    insert(std::clamp(removed.row, 1, count()), removed.preset);
     if (removed.wasDefault)
         setDefault(id);
     Q_EMIT removedChanged();
@@ -145,7 +145,7 @@ void PresetLibrary::undoRemove()
 
 void PresetLibrary::makeDefault(int row)
 {
-    if (row >= 0 && row < rowCount())
+    if (row >= 0 && row < count())
         setDefault(at(row).id);
 }
 
@@ -155,13 +155,13 @@ void PresetLibrary::setDefault(RecordId id)
         return;
     m_defaultId = id;
     m_database.keep([id](const QSqlDatabase &sql) { return writeDefaultPreset(sql, id); });
-    Q_EMIT dataChanged(index(0), index(rowCount() - 1), { DefaultRole });
+    Q_EMIT dataChanged(index(0), index(count() - 1), { DefaultRole });
     Q_EMIT presetsChanged();
 }
 
 void PresetLibrary::setCurrentRow(int row)
 {
-    if (row < 0 || row >= rowCount() || row == m_currentRow)
+    if (row < 0 || row >= count() || row == m_currentRow)
         return;
     m_currentRow = row;
     showCurrent();

@@ -87,7 +87,8 @@ private:
     };
 
     const Preset &at(int row) const { return m_presets[static_cast<std::size_t>(row)]; }
-    bool isOwn(int row) const { return row > 0 && row < rowCount(); }
+    int count() const { return static_cast<int>(m_presets.size()); }
+    bool isOwn(int row) const { return row > 0 && row < count(); }
     int rowOf(RecordId id) const;
     QString uniqueName(const QString &wanted, RecordId of) const;
     void insert(int row, Preset preset);

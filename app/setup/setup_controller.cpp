@@ -85,13 +85,13 @@ void SetupController::next()
     if (step() == Step::Benchmark)
         finish();
     else
-        show(static_cast<Step>(static_cast<int>(step()) + 1));
+        m_settings.setSetupStep(static_cast<int>(step()) + 1);
 }
 
 void SetupController::back()
 {
     if (step() != Step::Check)
-        show(static_cast<Step>(static_cast<int>(step()) - 1));
+        m_settings.setSetupStep(static_cast<int>(step()) - 1);
 }
 
 void SetupController::leave()
