@@ -37,8 +37,7 @@ double StepCosts::step(int rows) const
     while (below > 0 && m_steps[static_cast<std::size_t>(below)] <= 0)
         --below;
     int above = rows;
-    while (above <= kMaxDecodeRows
-           && m_steps[static_cast<std::size_t>(std::min(above, kMaxDecodeRows))] <= 0)
+    while (above <= kMaxDecodeRows && m_steps[static_cast<std::size_t>(above)] <= 0)
         ++above;
     const auto at = [this](int r) { return m_steps[static_cast<std::size_t>(r)]; };
     const bool hasAbove = above <= kMaxDecodeRows;
@@ -101,10 +100,9 @@ DraftPolicy::Choice DraftPolicy::choose(int limit, bool hasDflash2, int found,
             }
         }
     };
-    const bool isAuto = m_wish.drafter == DrafterKind::Auto;
-    if (hasDflash2 && (isAuto || m_wish.drafter == DrafterKind::Dflash2))
+    if (hasDflash2 && mayUse(DrafterKind::Dflash2))
         consider(DrafterKind::Dflash2, m_dflash2, kMaxDrafts, costs.draft());
-    if (usesLookup())
+    if (mayUse(DrafterKind::Lookup))
         consider(DrafterKind::Lookup, m_lookup, found, 0);
     return best;
 }

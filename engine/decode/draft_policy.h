@@ -47,9 +47,11 @@ public:
 
     // limit: drafts that fit what is left; found: tokens that a lookup would copy.
     Choice choose(int limit, bool hasDflash2, int found, const StepCosts &costs) const;
-    bool usesLookup() const
+    // Whether it may ever choose this drafter; what no choice needs is not computed.
+    bool mayUse(DrafterKind drafter) const
     {
-        return m_wish.drafter == DrafterKind::Auto || m_wish.drafter == DrafterKind::Lookup;
+        return m_wish.tokens != 0
+            && (m_wish.drafter == DrafterKind::Auto || m_wish.drafter == drafter);
     }
 
     // What the model said of `drafted` guesses.

@@ -240,7 +240,8 @@ void EngineThread::prefill(const Scheduler::Prefill &step)
     Dflash2Drafter *drafter = m_loaded->dflash2();
     const int begin = request.sequence().position();
     const int end = begin + static_cast<int>(step.tokens.size());
-    const bool isTapped = drafter != nullptr && end > request.promptTokens() - drafter->tapWindow();
+    const bool isTapped = drafter != nullptr && request.policy().mayUse(DrafterKind::Dflash2)
+        && end > request.promptTokens() - drafter->tapWindow();
     const std::span<float> taps
         = isTapped ? m_loaded->taps(step.tokens.size()) : std::span<float>();
     m_loaded->model().prefill(request.sequence(), step.tokens, logits, taps);
@@ -267,7 +268,7 @@ void EngineThread::draft(std::span<const std::unique_ptr<ActiveRequest>> request
         if (limit == 0)
             continue;
         DraftJob copied = request->draftJob(limit);
-        if (request->policy().usesLookup())
+        if (request->policy().mayUse(DrafterKind::Lookup))
             lookup.draft({ &copied, 1 });
         const DraftPolicy::Choice choice = request->policy().choose(
             limit, dflash2 != nullptr, static_cast<int>(copied.drafts.size()), m_costs);
@@ -304,7 +305,13 @@ void EngineThread::decode(const Scheduler::Decode &step)
         rows += request->stepTokens().size();
     }
     const std::span<float> logits = m_loaded->logits(rows);
-    const std::span<float> taps = m_loaded->taps(rows);
+    Dflash2Drafter *drafter = m_loaded->dflash2();
+    const auto isFollowed = [&](const std::unique_ptr<ActiveRequest> &request) {
+        return drafter != nullptr && request->policy().mayUse(DrafterKind::Dflash2);
+    };
+    const std::span<float> taps = std::ranges::any_of(step.requests, isFollowed)
+        ? m_loaded->taps(rows)
+        : std::span<float>();
     m_loaded->model().decode(m_rows, logits, taps);
     const Clock::time_point verified = Clock::now();
     ++m_counters.decodeSteps;
@@ -321,7 +328,7 @@ void EngineThread::decode(const Scheduler::Decode &step)
         request->addTimes(seconds(begin, drafted), seconds(drafted, verified));
         const ActiveRequest::Verified verdict
             = request->accept(logits.subspan(first * vocabulary, count * vocabulary));
-        if (Dflash2Drafter *drafter = m_loaded->dflash2())
+        if (isFollowed(request))
             drafter->extend(
                 kSlot, position,
                 taps.subspan(first * tapWidth, static_cast<std::size_t>(verdict.rows) * tapWidth));
