@@ -70,8 +70,10 @@ void HeadlessDownloadTest::needsTheLicenseByName()
 void HeadlessDownloadTest::downloadsWhatWasAccepted()
 {
     m_hub = std::make_unique<HubFixture>(m_target.repository, m_target.revision);
-    if (const QString reason = m_hub->start(); !reason.isEmpty())
-        QSKIP(qPrintable(reason));
+    if (HubFixture::findNginx().isEmpty())
+        QSKIP("nginx is not installed"); // CTest reports the whole suite as skipped
+    const QString problem = m_hub->start();
+    QVERIFY2(problem.isEmpty(), qPrintable(problem));
     const Outcome accepted = run({ u"--accept-license"_s, m_key });
     QVERIFY2(accepted.code == 0, accepted.errors.constData());
     QVERIFY(accepted.output.contains("MIT License, text with SHA-256"));
