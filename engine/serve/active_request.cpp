@@ -179,7 +179,7 @@ RequestStatus ActiveRequest::status() const
         = promptLeft().empty() ? RequestStatus::Phase::Decode : RequestStatus::Phase::Prefill;
     status.promptTokens = promptTokens();
     status.processedTokens = static_cast<int>(m_prefilled);
-    status.generatedTokens = static_cast<int>(m_tokens.size());
+    status.generatedTokens = static_cast<int>(answer().size());
     return status;
 }
 

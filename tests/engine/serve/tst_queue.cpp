@@ -112,10 +112,12 @@ TEST_CASE("the statistics name every request, its source and how far it is")
     CHECK(requests[0].promptTokens == 70);
     CHECK(requests[0].processedTokens == 70);
     CHECK(requests[0].generatedTokens >= 1);
+    CHECK(requests[0].generatedTokens <= 500); // of the answer alone
     CHECK(requests[1].phase == RequestStatus::Phase::Waiting);
     CHECK(requests[1].source == "laptop");
     CHECK(requests[1].promptTokens == 12);
     CHECK(requests[1].processedTokens == 0);
+    CHECK(requests[1].generatedTokens == 0);
 
     fixture.engine().cancel(requests[0].id);
     first.waitForEnd();
