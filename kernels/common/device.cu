@@ -147,6 +147,12 @@ void copyToHost(void *host, const void *device, std::size_t bytes, CudaQueue &qu
     synchronize(queue);
 }
 
+void copyOnDevice(void *to, const void *from, std::size_t bytes, CudaQueue &queue)
+{
+    checkCuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, queue.stream()),
+              "cudaMemcpy on the device");
+}
+
 void fillDevice(void *device, unsigned char value, std::size_t bytes, CudaQueue &queue)
 {
     checkCuda(cudaMemsetAsync(device, value, bytes, queue.stream()), "cudaMemset");

@@ -90,6 +90,8 @@ private:
 // DeviceMemory.
 void copyToDevice(void *device, const void *host, std::size_t bytes, CudaQueue &queue);
 void copyToHost(void *host, const void *device, std::size_t bytes, CudaQueue &queue);
+// In the queue's order.
+void copyOnDevice(void *to, const void *from, std::size_t bytes, CudaQueue &queue);
 void fillDevice(void *device, unsigned char value, std::size_t bytes, CudaQueue &queue);
 
 // Time between two points of a queue, as the device saw them.

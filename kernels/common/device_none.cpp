@@ -33,6 +33,11 @@ void copyToHost(void * /*host*/, const void * /*device*/, std::size_t /*bytes*/,
 {
     fail();
 }
+void copyOnDevice(void * /*to*/, const void * /*from*/, std::size_t /*bytes*/,
+                  CudaQueue & /*queue*/)
+{
+    fail();
+}
 void fillDevice(void * /*device*/, unsigned char /*value*/, std::size_t /*bytes*/,
                 CudaQueue & /*queue*/)
 {

@@ -17,6 +17,20 @@ class CudaQueue; // kernels/common/device.h opens one
 
 enum class Backend { Cpu, Cuda };
 
+// Whether this build has CUDA kernels. Launchers choose with
+//
+//   if constexpr (kHasCudaKernels)
+//       if (stream.backend() == Backend::Cuda)
+//           return cuda::family(…, stream.cuda());
+//   reference::family(…, stream.pool());
+//
+// where a discarded call needs no definition.
+#ifdef FIRESTEEL_HAS_CUDA
+inline constexpr bool kHasCudaKernels = true;
+#else
+inline constexpr bool kHasCudaKernels = false;
+#endif
+
 class Stream
 {
 public:
