@@ -26,13 +26,19 @@
 
 namespace firesteel::engine {
 
+// Where a model runs. Auto: on the GPU if there is one that can run it, else on the CPU, and
+// ModelInfo::backendNote says why.
+enum class ProcessorChoice { Auto, Cpu, Gpu };
+
 struct LoadOptions
 {
     std::filesystem::path modelDirectory;
     std::filesystem::path drafterDirectory = {}; // a DFlash2 drafter of this model; empty: none
     int contextTokens = 0; // 0: what config.json allows and memory holds
     int threads = 0; // CPU kernels; 0: one per core
-    // Of MemAvailable that must stay free after loading.
+    ProcessorChoice processor = ProcessorChoice::Auto;
+    // Of the memory the model lies in (the machine's, or a discrete GPU's) that must stay free
+    // after loading.
     std::uint64_t memoryReserveBytes = 2ULL << 30;
 };
 
@@ -43,7 +49,7 @@ struct LoadEstimate
     int longestTokens = 0; // of this model
     std::uint64_t weightBytes = 0; // without the drafter's
     std::uint64_t drafterBytes = 0; // its weights and its context
-    std::uint64_t stateBytes = 0; // of contextTokens
+    std::uint64_t stateBytes = 0; // of contextTokens, and the kernels' scratch
     std::uint64_t availableBytes = 0; // for weights, state and reserve
     std::uint64_t reserveBytes = 0;
     std::optional<Error> refusal; // what load() would answer: BadRequest or OutOfMemory
@@ -59,14 +65,14 @@ struct LoadProgress
 struct ModelInfo
 {
     std::string name; // of the model where its shape is known, else of its folder
-    std::string backend; // "CPU (2 threads)"
+    std::string backend; // "CPU (2 threads)", or the GPU's name
     std::string backendNote; // why this backend, when a person should know; else empty
     int contextTokens = 0;
     int vocabularySize = 0;
     std::string vocabulary; // names it: token ids mean the same under the same name
     std::uint64_t parameterCount = 0;
     std::uint64_t weightBytes = 0;
-    std::uint64_t stateBytes = 0; // caches and recurrent state allocated for the context
+    std::uint64_t stateBytes = 0; // caches, recurrent state and scratch for the context
     bool readsImages = false;
     std::string drafter; // "DFlash2" where one was loaded, else empty
     std::uint64_t drafterBytes = 0; // its weights and its context

@@ -56,6 +56,7 @@ Dflash2Drafter::Dflash2Drafter(const Dflash2Shape &shape, TensorFolder folder, M
     , m_folder(std::move(folder))
     , m_target(target)
     , m_stream(stream)
+    , m_store(stream)
     , m_attention { .heads = shape.heads,
                     .kvHeads = shape.kvHeads,
                     .headDim = shape.headDim,
@@ -137,7 +138,7 @@ Result<void> Dflash2Drafter::readWeights()
     if (!decoded)
         return std::unexpected(decoded.error());
     m_decodedBytes = *decoded;
-    WeightReader weights(m_folder, m_target.shape(), m_stream.pool(), Exl3Storage::Decoded);
+    WeightReader weights(m_folder, m_target.shape(), m_store, Exl3Storage::Decoded);
     const std::int64_t hidden = m_shape.hiddenSize;
     const std::int64_t vocabulary = m_shape.vocabularySize;
     const std::int64_t rank = m_shape.selectorRank;
@@ -178,7 +179,8 @@ void Dflash2Drafter::restart(int slot)
 void Dflash2Drafter::linear(std::vector<float> &y, std::span<const float> x,
                             const LinearWeight &weight, std::int64_t rows)
 {
-    kernels::launchLinear(sized(y, rows * weight.outputs()), x, *weight.matrix(), rows, m_stream);
+    kernels::launchLinear(sized(y, rows * weight.outputs()), x, *weight.matrix(), rows,
+                          kernels::RowClass::Decode, m_stream);
 }
 
 void Dflash2Drafter::extend(int slot, int position, std::span<const float> taps)
@@ -231,7 +233,7 @@ void Dflash2Drafter::convolve(std::vector<float> &y, std::span<const float> x,
                                           .dynamicStride = 2 * perSide };
     kernels::launchDraftConv(
         sized(y, rows * hidden), x,
-        std::span(convolution.base).subspan(static_cast<std::size_t>(side * 2 * hidden)),
+        convolution.base.span().subspan(static_cast<std::size_t>(side * 2 * hidden)),
         std::span(m_dynamic).subspan(static_cast<std::size_t>(side * perSide)), shape, rows,
         m_stream);
 }

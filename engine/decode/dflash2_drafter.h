@@ -25,7 +25,7 @@ namespace firesteel::engine {
 class Dflash2Drafter final : public Drafter
 {
 public:
-    // `target` and `stream` must outlive the drafter. Sequences: slots 0..slots-1. Errors: those of
+    // `target` and `stream`, which runs on the CPU, must outlive the drafter. Sequences: slots 0..slots-1. Errors: those of
     // readDflash2Config and TensorFolder::open; BadCheckpoint naming a tensor.
     static Result<std::unique_ptr<Dflash2Drafter>>
     load(const std::filesystem::path &directory, Model &target, kernels::Stream &stream, int slots);
@@ -59,12 +59,12 @@ public:
 private:
     struct Convolution
     {
-        std::vector<float> base; // [2 sides, 2 taps, hidden]
+        kernels::Buffer<float> base; // [2 sides, 2 taps, hidden]
         LinearWeight projection; // [2 sides * 2 taps * groups, hidden]
     };
     struct Layer
     {
-        std::vector<float> inputNorm, attentionNorm, queryNorm, keyNorm;
+        kernels::Buffer<float> inputNorm, attentionNorm, queryNorm, keyNorm;
         LinearWeight query, key, value, output, gate, up, down;
         Convolution attention, mlp;
     };
@@ -95,10 +95,11 @@ private:
     TensorFolder m_folder;
     Model &m_target;
     kernels::Stream &m_stream;
+    WeightStore m_store;
     kernels::DraftAttentionShape m_attention;
     std::vector<Slot> m_slots;
     LinearWeight m_fuse, m_hiddenProjection, m_predecessors, m_successors;
-    std::vector<float> m_contextNorm, m_norm;
+    kernels::Buffer<float> m_contextNorm, m_norm;
     std::vector<Layer> m_layers;
     std::uint64_t m_decodedBytes = 0;
     Trace *m_trace = nullptr;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "engine/model/hyper_connection.h"
 
-#include "kernels/norm/norm.h"
-
 namespace firesteel::engine {
 
 kernels::HyperShape hyperShape(const ModelShape &shape)
@@ -24,17 +22,20 @@ HyperConnection::HyperConnection(WeightReader &weights, const std::string &site,
     m_norm = weights.values(norm, { m_shape.hidden });
 }
 
-void HyperConnection::enter(std::int64_t rows, Workspace &workspace, kernels::Stream &stream) const
+void HyperConnection::enter(const kernels::HyperUpdate &owed, std::int64_t rows,
+                            Workspace &workspace, kernels::Stream &stream) const
 {
-    kernels::launchHyperMix(workspace.post, workspace.combination, workspace.input,
-                            workspace.streams, { m_fn, m_base, m_scale }, m_shape, rows, stream);
-    kernels::launchRmsNorm(workspace.input, workspace.input, m_norm, m_shape.rmsEps, rows, stream);
+    kernels::launchHyperEnter(workspace.input, { workspace.post, workspace.combination },
+                              workspace.streams, owed, { m_fn, m_base, m_scale, m_norm },
+                              workspace.scratch, m_shape, rows, stream);
 }
 
-void HyperConnection::leave(std::int64_t rows, Workspace &workspace, kernels::Stream &stream) const
+kernels::HyperUpdate HyperConnection::owed(const Workspace &workspace,
+                                           std::span<const float> addend)
 {
-    kernels::launchHyperExpand(workspace.streams, workspace.output, workspace.post,
-                               workspace.combination, m_shape, rows, stream);
+    return { .y = workspace.output,
+             .addend = addend,
+             .mixing = { workspace.post, workspace.combination } };
 }
 
 } // namespace firesteel::engine

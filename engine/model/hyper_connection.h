@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One mHC site: mixes the residual streams into a sublayer's input and writes its output back into
-// them.
+// One mHC site: mixes the residual streams into a sublayer's input and says how its output is to be
+// written back into them, which the next site does.
 #pragma once
 
 #include "engine/model/weight_reader.h"
@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace firesteel::engine {
 
@@ -23,25 +22,19 @@ public:
     // by full name.
     HyperConnection(WeightReader &weights, const std::string &site, const std::string &norm);
 
-    // streams <- the site's update of them, where sublayer(y, x) computes y from x, both [rows,
-    // hidden].
-    template <typename Sublayer>
-    void forward(std::int64_t rows, Workspace &workspace, kernels::Stream &stream,
-                 const Sublayer &sublayer) const
-    {
-        enter(rows, workspace, stream);
-        sublayer(rowsOf(workspace.output, m_shape.hidden, rows),
-                 rowsOf(workspace.input, m_shape.hidden, rows));
-        leave(rows, workspace, stream);
-    }
+    // Applies what is owed to the streams, then workspace.input <- the sublayer's input.
+    void enter(const kernels::HyperUpdate &owed, std::int64_t rows, Workspace &workspace,
+               kernels::Stream &stream) const;
+
+    // What the streams are owed once the sublayer has written workspace.output; a sublayer may
+    // leave a second part elsewhere.
+    static kernels::HyperUpdate owed(const Workspace &workspace,
+                                     std::span<const float> addend = {});
 
 private:
-    void enter(std::int64_t rows, Workspace &workspace, kernels::Stream &stream) const;
-    void leave(std::int64_t rows, Workspace &workspace, kernels::Stream &stream) const;
-
     kernels::HyperShape m_shape;
     kernels::Matrix m_fn;
-    std::vector<float> m_base, m_scale, m_norm;
+    kernels::Buffer<float> m_base, m_scale, m_norm;
 };
 
 kernels::HyperShape hyperShape(const ModelShape &shape);

@@ -12,7 +12,6 @@ namespace firesteel::engine {
 namespace {
 
 constexpr float kKeyNormEps = 1e-6F; // fixed in the architecture, not a config field
-constexpr std::int64_t kScoreRows = 64; // rows scored at a time, which bounds the score buffer
 
 } // namespace
 
@@ -35,54 +34,33 @@ Indexer::Indexer(WeightReader &weights, const std::string &prefix, int cacheInde
     m_keyNorm = weights.values(prefix + "k_norm.weight", { m_shape.headDim });
     m_keyNormBias = weights.values(prefix + "k_norm.bias", { m_shape.headDim });
     m_weights = weights.linear(prefix + "weights_proj", m_shape.heads, hidden);
-    m_gate = weights.matrix(prefix + "index_kpool_compress_gate", { m_shape.headDim, hidden });
+    const std::string gate = prefix + "index_kpool_compress_gate"; // without a ".weight"
+    m_gate = { gate, weights.matrix(gate, { m_shape.headDim, hidden }) };
     m_ape = weights.values(prefix + "index_kpool_compress_ape", { m_shape.pool, m_shape.headDim });
 }
 
 void Indexer::forward(std::span<const float> x, std::span<const float> qLatent,
-                      std::span<const RowGroup> groups, RowClass rowClass, std::int64_t rows,
-                      Workspace &workspace, kernels::Stream &stream) const
+                      const StepTables &tables, RowClass rowClass, Workspace &workspace,
+                      kernels::Stream &stream) const
 {
     auto &w = workspace.index;
+    const std::int64_t rows = tables.rows();
     m_query.forward(w.query, qLatent, rowClass, rows, workspace, stream);
-    m_key.forward(w.key, x, rowClass, rows, workspace, stream);
+    LinearWeight::forwardAll(
+        { { m_key, w.key, x }, { m_gate, w.gate, x }, { m_weights, w.weights, x } }, rowClass, rows,
+        workspace, stream);
     kernels::launchLayerNorm(w.key, w.key, m_keyNorm, m_keyNormBias, kKeyNormEps, rows, stream);
-    kernels::launchLinear(w.gate, x, m_gate, rows, stream);
-    m_weights.forward(w.weights, x, rowClass, rows, workspace, stream);
-    const float scale = 1.0F / std::sqrt(static_cast<float>(m_shape.heads));
-    for (float &weight : rowsOf(w.weights, m_shape.heads, rows))
-        weight *= scale;
-    for (const RowGroup &group : groups)
-        select(group, workspace, stream);
+    const std::span<const kernels::MlaSlot> slots = tables.mla(m_cacheIndex);
+    kernels::launchIndexPool(slots, w.key, w.gate, m_ape, m_shape, tables.step(), stream);
+    kernels::launchIndexSelect(selection(workspace, m_shape.maxSelected()), workspace.scratch,
+                               w.query, w.weights, slots, m_shape, tables.step(), stream);
 }
 
-void Indexer::select(const RowGroup &group, Workspace &workspace, kernels::Stream &stream) const
+kernels::Selection Indexer::selection(const Workspace &workspace, std::int64_t maxSelected)
 {
-    auto &w = workspace.index;
-    KvCache &cache = group.sequence->mla(m_cacheIndex);
-    kernels::launchIndexPool(cache.pooledKeys(), { cache.tail().key, cache.tail().gate },
-                             rowsOf(w.key, m_shape.headDim, group.rows, group.firstRow),
-                             rowsOf(w.gate, m_shape.headDim, group.rows, group.firstRow), m_ape,
-                             m_shape, group.firstPosition, group.rows, stream);
-    for (std::int64_t begin = 0; begin < group.rows; begin += kScoreRows) {
-        const std::int64_t rows = std::min(kScoreRows, group.rows - begin);
-        const std::int64_t row = group.firstRow + begin;
-        const std::int64_t position = group.firstPosition + begin;
-        const std::int64_t pools = (position + rows) / m_shape.pool;
-        // While every visible token is selected anyway, nothing needs a score.
-        const bool scored = pools > m_shape.topK / m_shape.pool;
-        if (scored) {
-            w.scores.resize(
-                std::max(w.scores.size(), static_cast<std::size_t>(kScoreRows * pools)));
-            kernels::launchIndexScores(w.scores,
-                                       rowsOf(w.query, m_shape.heads * m_shape.headDim, rows, row),
-                                       rowsOf(w.weights, m_shape.heads, rows, row),
-                                       cache.pooledKeys(), m_shape, position, rows, pools, stream);
-        }
-        kernels::launchIndexSelect({ rowsOf(w.positions, m_shape.maxSelected(), rows, row),
-                                     rowsOf(w.counts, 1, rows, row) },
-                                   w.scores, m_shape, position, rows, pools, stream);
-    }
+    return { .positions = workspace.index.positions,
+             .counts = workspace.index.counts,
+             .maxSelected = maxSelected };
 }
 
 } // namespace firesteel::engine

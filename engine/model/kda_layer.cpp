@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "engine/model/kda_layer.h"
 
-#include <algorithm>
+#include <array>
 
 namespace firesteel::engine {
 
 using kernels::kKdaConvTaps;
 
+kernels::KdaShape KdaLayer::kernelShape(const ModelShape &shape)
+{
+    return { .heads = shape.kda.heads,
+             .headDim = shape.kda.headDim,
+             .gateLowerBound = shape.kda.gateLowerBound };
+}
+
 KdaLayer::KdaLayer(WeightReader &weights, const std::string &prefix, int stateIndex)
     : m_stateIndex(stateIndex)
-    , m_shape { .heads = weights.shape().kda.heads,
-                .headDim = weights.shape().kda.headDim,
-                .gateLowerBound = weights.shape().kda.gateLowerBound }
+    , m_shape(kernelShape(weights.shape()))
     , m_normEps(weights.shape().rmsNormEps)
 {
     const std::int64_t hidden = weights.shape().hiddenSize;
@@ -25,11 +30,9 @@ KdaLayer::KdaLayer(WeightReader &weights, const std::string &prefix, int stateIn
     if (weights.has(prefix + "conv1d"))
         m_conv = weights.values(prefix + "conv1d.weight", { 3 * channels, 1, kKdaConvTaps });
     else
-        for (const char *name : { "q_conv1d.weight", "k_conv1d.weight", "v_conv1d.weight" }) {
-            const std::vector<float> taps
-                = weights.values(prefix + name, { channels, 1, kKdaConvTaps });
-            m_conv.insert(m_conv.end(), taps.begin(), taps.end());
-        }
+        m_conv = weights.values(std::array { prefix + "q_conv1d.weight", prefix + "k_conv1d.weight",
+                                             prefix + "v_conv1d.weight" },
+                                { channels, 1, kKdaConvTaps });
     m_fA = weights.linear(prefix + "f_a_proj", dim, hidden);
     m_fB = weights.linear(prefix + "f_b_proj", channels, dim);
     m_gA = weights.linear(prefix + "g_a_proj", dim, hidden);
@@ -41,73 +44,34 @@ KdaLayer::KdaLayer(WeightReader &weights, const std::string &prefix, int stateIn
     m_output = weights.linear(prefix + "o_proj", hidden, channels);
 }
 
-void KdaLayer::forward(std::span<float> y, std::span<const float> x,
-                       std::span<const RowGroup> groups, RowClass rowClass, std::int64_t rows,
-                       Workspace &workspace, kernels::Stream &stream) const
+void KdaLayer::forward(std::span<float> y, std::span<const float> x, const StepTables &tables,
+                       RowClass rowClass, Workspace &workspace, kernels::Stream &stream) const
 {
     auto &w = workspace.kda;
+    const std::int64_t rows = tables.rows();
     const std::int64_t channels = m_shape.channels();
-    const std::int64_t dim = m_shape.headDim;
     std::int64_t column = 0;
     for (const LinearWeight &part : m_qkv) {
-        part.forward(std::span(w.z).subspan(static_cast<std::size_t>(column)), x, rowClass, rows,
+        part.forward(w.z.span().subspan(static_cast<std::size_t>(column)), x, rowClass, rows,
                      workspace, stream, 3 * channels);
         column += part.outputs();
     }
-    m_fA.forward(w.low, x, rowClass, rows, workspace, stream);
-    m_fB.forward(w.g, rowsOf(w.low, dim, rows), rowClass, rows, workspace, stream);
-    m_beta.forward(w.beta, x, rowClass, rows, workspace, stream);
-    kernels::launchKdaGates(w.g, w.beta, m_dtBias, m_aLog, m_shape, rows, stream);
-    m_gA.forward(w.low, x, rowClass, rows, workspace, stream);
-    m_gB.forward(w.gate, rowsOf(w.low, dim, rows), rowClass, rows, workspace, stream);
-    for (const RowGroup &group : groups)
-        attend(group, rowClass, workspace, stream);
-    kernels::launchKdaOutput(w.o, w.o, w.gate, m_outputNorm, m_normEps, m_shape, rows, stream);
+    LinearWeight::forwardAll({ { m_fA, w.gLow, x }, { m_gA, w.gateLow, x }, { m_beta, w.beta, x } },
+                             rowClass, rows, workspace, stream);
+    LinearWeight::forwardAll({ { m_fB, w.g, w.gLow }, { m_gB, w.gate, w.gateLow } }, rowClass, rows,
+                             workspace, stream);
+    const std::span<const kernels::KdaSlot> slots = tables.kda(m_stateIndex);
+    const kernels::Step &step = tables.step();
+    kernels::launchKdaPrepare(w.u, w.g, w.beta, w.z, m_conv, m_dtBias, m_aLog, slots, step,
+                              rowClass, m_shape, stream);
+    if (rowClass == RowClass::Prefill)
+        kernels::launchKdaPrefill(w.o, w.u, w.g, w.beta, slots, step, m_shape, workspace.scratch,
+                                  stream);
+    else
+        kernels::launchKdaDecode(w.o, w.u, w.g, w.beta, slots, step, m_shape, stream);
+    kernels::launchKdaFinish(w.o, w.o, w.gate, m_outputNorm, m_normEps, w.u, w.g, w.beta, slots,
+                             step, rowClass, m_shape, stream);
     m_output.forward(y, rowsOf(w.o, channels, rows), rowClass, rows, workspace, stream);
-}
-
-void KdaLayer::applyRecords(KdaState &state, kernels::Stream &stream) const
-{
-    const kernels::KdaRecords accepted { state.recordedU, state.recordedG, state.recordedBeta,
-                                         state.recordedRows };
-    kernels::launchKdaRecurrent({}, state.state, accepted, {}, m_shape, stream);
-}
-
-void KdaLayer::attend(const RowGroup &group, RowClass rowClass, Workspace &workspace,
-                      kernels::Stream &stream) const
-{
-    auto &w = workspace.kda;
-    const std::int64_t channels = m_shape.channels();
-    KdaState &state = group.sequence->kda(m_stateIndex);
-    const std::span<float> z = rowsOf(w.z, 3 * channels, group.rows, group.firstRow);
-    const std::span<float> u = rowsOf(w.u, 3 * channels, group.rows, group.firstRow);
-    const std::span<float> g = rowsOf(w.g, channels, group.rows, group.firstRow);
-    const std::span<float> beta = rowsOf(w.beta, m_shape.heads, group.rows, group.firstRow);
-    const std::span<float> o = rowsOf(w.o, channels, group.rows, group.firstRow);
-
-    if (state.recordedRows > 0)
-        kernels::launchKdaShiftWindow(state.window, state.recordedInput, 3 * channels,
-                                      state.recordedRows);
-    kernels::launchKdaConv(u, z, state.window, m_conv, group.rows, stream);
-    kernels::launchKdaNormalize(u, m_shape, group.rows, stream);
-
-    if (rowClass == RowClass::Prefill) {
-        if (state.recordedRows > 0)
-            applyRecords(state, stream);
-        state.keepRecords(0);
-        kernels::launchKdaChunks(o, state.state, u, g, beta, m_shape, group.rows, stream);
-        kernels::launchKdaShiftWindow(state.window, z, 3 * channels, group.rows);
-        return;
-    }
-    const kernels::KdaRecords accepted { state.recordedU, state.recordedG, state.recordedBeta,
-                                         state.recordedRows };
-    kernels::launchKdaRecurrent(o, state.state, accepted, { u, g, beta, group.rows }, m_shape,
-                                stream);
-    state.recordedInput.assign(z.begin(), z.end());
-    state.recordedU.assign(u.begin(), u.end());
-    state.recordedG.assign(g.begin(), g.end());
-    state.recordedBeta.assign(beta.begin(), beta.end());
-    state.recordedRows = group.rows;
 }
 
 } // namespace firesteel::engine

@@ -4,6 +4,7 @@
 // output norm.
 #pragma once
 
+#include "engine/model/step_tables.h"
 #include "engine/model/weight_reader.h"
 #include "engine/model/workspace.h"
 #include "kernels/common/stream.h"
@@ -23,25 +24,21 @@ public:
     // SequenceState.
     KdaLayer(WeightReader &weights, const std::string &prefix, int stateIndex);
 
-    // y, x [rows, hidden]. Prefill updates the states of the groups; decode leaves the rows
-    // recorded in them.
-    void forward(std::span<float> y, std::span<const float> x, std::span<const RowGroup> groups,
-                 RowClass rowClass, std::int64_t rows, Workspace &workspace,
-                 kernels::Stream &stream) const;
+    // y, x [rows, hidden]. Prefill updates the states of the step's sequences; decode leaves the
+    // rows recorded in them.
+    void forward(std::span<float> y, std::span<const float> x, const StepTables &tables,
+                 RowClass rowClass, Workspace &workspace, kernels::Stream &stream) const;
+
+    static kernels::KdaShape kernelShape(const ModelShape &shape);
 
 private:
-    // Rows of earlier decode steps that were accepted, folded into window and state.
-    void applyRecords(KdaState &state, kernels::Stream &stream) const;
-    void attend(const RowGroup &group, RowClass rowClass, Workspace &workspace,
-                kernels::Stream &stream) const;
-
     int m_stateIndex;
     kernels::KdaShape m_shape;
     float m_normEps;
     std::vector<LinearWeight> m_qkv; // one matrix of 3 * channels outputs, or q, k and v
     LinearWeight m_fA, m_fB, m_gA, m_gB, m_beta, m_output;
-    std::vector<float> m_conv; // [3 * channels, 4]
-    std::vector<float> m_dtBias, m_aLog, m_outputNorm;
+    kernels::Buffer<float> m_conv; // [3 * channels, 4]
+    kernels::Buffer<float> m_dtBias, m_aLog, m_outputNorm;
 };
 
 } // namespace firesteel::engine

@@ -3,8 +3,9 @@
 
 #include "kernels/linear/linear.h"
 
-#include <algorithm>
+#include <array>
 #include <utility>
+#include <vector>
 
 namespace firesteel::engine {
 
@@ -21,14 +22,20 @@ LinearWeight::LinearWeight(std::string module, const kernels::Exl3Matrix &exl3)
 }
 
 LinearWeight LinearWeight::decoded(std::string module, const kernels::Exl3Matrix &exl3,
-                                   kernels::ThreadPool &pool)
+                                   kernels::Stream &stream)
 {
     LinearWeight weight;
     weight.m_module = std::move(module);
     const auto count = static_cast<std::size_t>(exl3.in) * static_cast<std::size_t>(exl3.out);
-    weight.m_values = std::make_unique_for_overwrite<float[]>(count);
-    kernels::dequantizeExl3({ weight.m_values.get(), count }, exl3, pool);
-    weight.m_matrix = { .data = weight.m_values.get(),
+    if (stream.backend() == kernels::Backend::Cpu) {
+        weight.m_values = kernels::Buffer<float>::uninitialized(count, stream);
+        kernels::dequantizeExl3(weight.m_values, exl3, stream.pool());
+    } else {
+        std::vector<float> values(count);
+        kernels::dequantizeExl3(values, exl3, stream.pool());
+        weight.m_values = kernels::Buffer<float>::copyOf(values, stream);
+    }
+    weight.m_matrix = { .data = weight.m_values.data(),
                         .dtype = kernels::DType::F32,
                         .rows = exl3.out,
                         .cols = exl3.in };
@@ -45,18 +52,33 @@ void LinearWeight::forward(std::span<float> y, std::span<const float> x, RowClas
 {
     observe(x, rows, workspace);
     if (!m_exl3) {
-        kernels::launchLinear(y, x, m_matrix, rows, stream, yStride);
+        kernels::launchLinear(y, x, m_matrix, rows, rowClass, stream, yStride);
         return;
     }
-    const kernels::Exl3Scratch scratch { workspace.exl3.scratch };
+    const kernels::Exl3Scratch scratch { workspace.scratch };
     if (yStride == 0 || yStride == outputs()) {
         kernels::launchExl3Linear(y, x, *m_exl3, rows, rowClass, scratch, stream);
         return;
     }
-    const std::span<float> dense = rowsOf(workspace.exl3.output, outputs(), rows);
+    const std::span<float> dense = rowsOf(workspace.exl3Output, outputs(), rows);
     kernels::launchExl3Linear(dense, x, *m_exl3, rows, rowClass, scratch, stream);
-    for (std::int64_t t = 0; t < rows; ++t)
-        std::ranges::copy(rowsOf(workspace.exl3.output, outputs(), 1, t), y.begin() + t * yStride);
+    kernels::launchCopyRows(y, yStride, dense, outputs(), rows, stream);
+}
+
+void LinearWeight::forwardAll(std::initializer_list<Call> calls, RowClass rowClass,
+                              std::int64_t rows, Workspace &workspace, kernels::Stream &stream)
+{
+    std::array<kernels::LinearPart, kernels::kMaxLinearParts> plain;
+    std::size_t count = 0;
+    for (const Call &call : calls) {
+        if (call.weight.m_exl3) {
+            call.weight.forward(call.y, call.x, rowClass, rows, workspace, stream);
+            continue;
+        }
+        call.weight.observe(call.x, rows, workspace);
+        plain.at(count++) = { .y = call.y, .x = call.x, .w = call.weight.m_matrix };
+    }
+    kernels::launchLinears(std::span(plain).first(count), rows, rowClass, stream);
 }
 
 } // namespace firesteel::engine

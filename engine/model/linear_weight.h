@@ -6,12 +6,13 @@
 #pragma once
 
 #include "engine/model/workspace.h"
+#include "kernels/common/buffer.h"
 #include "kernels/common/stream.h"
 #include "kernels/common/tensor.h"
 #include "kernels/exl3/exl3.h"
 
 #include <cstdint>
-#include <memory>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,9 +25,9 @@ public:
     LinearWeight() = default; // no rows; what a reader gives after an error
     LinearWeight(std::string module, const kernels::Matrix &plain);
     LinearWeight(std::string module, const kernels::Exl3Matrix &exl3);
-    // A float32 matrix of its own; the EXL3 matrix is needed until this returns.
+    // A float32 matrix of its own; the EXL3 matrix, in host memory, is needed until this returns.
     static LinearWeight decoded(std::string module, const kernels::Exl3Matrix &exl3,
-                                kernels::ThreadPool &pool);
+                                kernels::Stream &stream);
 
     std::int64_t outputs() const;
     std::int64_t inputs() const;
@@ -40,6 +41,17 @@ public:
     void forward(std::span<float> y, std::span<const float> x, RowClass rowClass, std::int64_t rows,
                  Workspace &workspace, kernels::Stream &stream, std::int64_t yStride = 0) const;
 
+    // The same for several weights with inputs of their own and the same rows, in one launch where
+    // all of them are plain.
+    struct Call
+    {
+        const LinearWeight &weight;
+        std::span<float> y;
+        std::span<const float> x;
+    };
+    static void forwardAll(std::initializer_list<Call> calls, RowClass rowClass, std::int64_t rows,
+                           Workspace &workspace, kernels::Stream &stream);
+
     // Shows x, the layer's input, to the workspace's observer; forward() does it itself.
     void observe(std::span<const float> x, std::int64_t rows, const Workspace &workspace) const
     {
@@ -51,7 +63,7 @@ public:
 private:
     std::string m_module; // its name, without ".weight"
     kernels::Matrix m_matrix;
-    std::unique_ptr<float[]> m_values; // of a decoded matrix
+    kernels::Buffer<float> m_values; // of a decoded matrix
     std::optional<kernels::Exl3Matrix> m_exl3;
 };
 

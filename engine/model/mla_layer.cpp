@@ -3,17 +3,20 @@
 
 #include "kernels/norm/norm.h"
 
-#include <algorithm>
-
 namespace firesteel::engine {
+
+kernels::MlaShape MlaLayer::kernelShape(const ModelShape &shape)
+{
+    return { .heads = shape.mla.heads,
+             .latentDim = shape.mla.kvLoraRank,
+             .keyDim = shape.mla.qkHeadDim,
+             .valueDim = shape.mla.vHeadDim };
+}
 
 MlaLayer::MlaLayer(WeightReader &weights, const std::string &prefix, int cacheIndex,
                    bool hasIndexer)
     : m_cacheIndex(cacheIndex)
-    , m_shape { .heads = weights.shape().mla.heads,
-                .latentDim = weights.shape().mla.kvLoraRank,
-                .keyDim = weights.shape().mla.qkHeadDim,
-                .valueDim = weights.shape().mla.vHeadDim }
+    , m_shape(kernelShape(weights.shape()))
     , m_maxSelected(Indexer::kernelShape(weights.shape()).maxSelected())
     , m_normEps(weights.shape().rmsNormEps)
 {
@@ -31,39 +34,31 @@ MlaLayer::MlaLayer(WeightReader &weights, const std::string &prefix, int cacheIn
         m_indexer.emplace(weights, prefix + "indexer.", cacheIndex);
 }
 
-void MlaLayer::forward(std::span<float> y, std::span<const float> x,
-                       std::span<const RowGroup> groups, RowClass rowClass, std::int64_t rows,
-                       Workspace &workspace, kernels::Stream &stream) const
+void MlaLayer::forward(std::span<float> y, std::span<const float> x, const StepTables &tables,
+                       RowClass rowClass, Workspace &workspace, kernels::Stream &stream) const
 {
     auto &w = workspace.mla;
+    const std::int64_t rows = tables.rows();
     const auto qRank = static_cast<std::int64_t>(m_queryNorm.size());
     m_queryA.forward(w.qLatent, x, rowClass, rows, workspace, stream);
     kernels::launchRmsNorm(w.qLatent, w.qLatent, m_queryNorm, m_normEps, rows, stream);
     m_queryB.forward(w.query, rowsOf(w.qLatent, qRank, rows), rowClass, rows, workspace, stream);
     m_kvA.forward(w.latent, x, rowClass, rows, workspace, stream);
     kernels::launchRmsNorm(w.latent, w.latent, m_kvNorm, m_normEps, rows, stream);
+    const std::span<const kernels::MlaSlot> slots = tables.mla(m_cacheIndex);
+    const kernels::Step &step = tables.step();
+    kernels::launchMlaStore(slots, w.latent, m_shape, step, stream);
     if (m_indexer)
-        m_indexer->forward(x, rowsOf(w.qLatent, qRank, rows), groups, rowClass, rows, workspace,
-                           stream);
+        m_indexer->forward(x, rowsOf(w.qLatent, qRank, rows), tables, rowClass, workspace, stream);
 
     m_kvB.observe(w.latent, rows, workspace); // its parts multiply what others read of the cache
-    kernels::launchMlaAbsorbQuery(w.absorbed, w.query, *m_kvB.matrix(), m_shape, rows, stream);
-    const std::int64_t latentWidth = m_shape.heads * m_shape.latentDim;
-    for (const RowGroup &group : groups) {
-        KvCache &cache = group.sequence->mla(m_cacheIndex);
-        const std::span<float> fresh
-            = rowsOf(w.latent, m_shape.latentDim, group.rows, group.firstRow);
-        std::ranges::copy(fresh, cache.latents().begin() + group.firstPosition * m_shape.latentDim);
-        const kernels::Selection selection {
-            rowsOf(workspace.index.positions, m_maxSelected, group.rows, group.firstRow),
-            rowsOf(workspace.index.counts, 1, group.rows, group.firstRow)
-        };
-        kernels::launchMlaAttend(rowsOf(w.mixed, latentWidth, group.rows, group.firstRow),
-                                 rowsOf(w.absorbed, latentWidth, group.rows, group.firstRow),
-                                 cache.latents(), selection, m_maxSelected, m_shape, group.rows,
-                                 stream);
-    }
-    kernels::launchMlaExpandValue(w.value, w.mixed, *m_kvB.matrix(), m_shape, rows, stream);
+    kernels::launchMlaAbsorbQuery(w.absorbed, w.query, *m_kvB.matrix(), m_shape, rows, rowClass,
+                                  stream);
+    kernels::launchMlaAttend(w.mixed, w.absorbed, slots,
+                             Indexer::selection(workspace, m_maxSelected), workspace.scratch,
+                             m_shape, step, rowClass, stream);
+    kernels::launchMlaExpandValue(w.value, w.mixed, *m_kvB.matrix(), m_shape, rows, rowClass,
+                                  stream);
     m_output.forward(y, rowsOf(w.value, m_shape.heads * m_shape.valueDim, rows), rowClass, rows,
                      workspace, stream);
 }

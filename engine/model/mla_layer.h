@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/model/indexer.h"
+#include "engine/model/step_tables.h"
 #include "engine/model/weight_reader.h"
 #include "engine/model/workspace.h"
 #include "kernels/common/stream.h"
@@ -14,7 +15,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace firesteel::engine {
 
@@ -26,10 +26,12 @@ public:
     // selected.
     MlaLayer(WeightReader &weights, const std::string &prefix, int cacheIndex, bool hasIndexer);
 
-    // y, x [rows, hidden]. Writes the rows' latents and index keys into the caches of the groups.
-    void forward(std::span<float> y, std::span<const float> x, std::span<const RowGroup> groups,
-                 RowClass rowClass, std::int64_t rows, Workspace &workspace,
-                 kernels::Stream &stream) const;
+    // y, x [rows, hidden]. Writes the rows' latents and index keys into the caches of the step's
+    // sequences.
+    void forward(std::span<float> y, std::span<const float> x, const StepTables &tables,
+                 RowClass rowClass, Workspace &workspace, kernels::Stream &stream) const;
+
+    static kernels::MlaShape kernelShape(const ModelShape &shape);
 
 private:
     int m_cacheIndex;
@@ -38,7 +40,7 @@ private:
     float m_normEps;
     LinearWeight m_queryA, m_queryB, m_kvA, m_output;
     LinearWeight m_kvB; // plain: its parts are multiplied with separately
-    std::vector<float> m_queryNorm, m_kvNorm;
+    kernels::Buffer<float> m_queryNorm, m_kvNorm;
     std::optional<Indexer> m_indexer;
 };
 

@@ -21,8 +21,8 @@ void DenseMlp::forward(std::span<float> y, std::span<const float> x, RowClass ro
 {
     const std::span<float> gate = rowsOf(workspace.mlp.gate, m_width, rows);
     const std::span<float> up = rowsOf(workspace.mlp.up, m_width, rows);
-    m_gate.forward(gate, x, rowClass, rows, workspace, stream);
-    m_up.forward(up, x, rowClass, rows, workspace, stream);
+    LinearWeight::forwardAll({ { m_gate, gate, x }, { m_up, up, x } }, rowClass, rows, workspace,
+                             stream);
     kernels::launchSwiglu(gate, gate, up, m_limit, stream);
     m_down.forward(y, gate, rowClass, rows, workspace, stream);
 }
@@ -58,10 +58,13 @@ void MoeLayer::tabulateExperts(WeightReader &weights, const std::string &prefix)
 {
     const auto isKept = [](const LinearWeight &weight) { return weight.exl3() != nullptr; };
     if (std::ranges::none_of(m_expertWeights, isKept)) {
+        std::vector<kernels::ExpertWeights> table;
         for (std::size_t i = 0; i < m_expertWeights.size(); i += 3)
-            m_experts.push_back({ .gate = *m_expertWeights[i].matrix(),
-                                  .up = *m_expertWeights[i + 1].matrix(),
-                                  .down = *m_expertWeights[i + 2].matrix() });
+            table.push_back({ .gate = *m_expertWeights[i].matrix(),
+                              .up = *m_expertWeights[i + 1].matrix(),
+                              .down = *m_expertWeights[i + 2].matrix() });
+        m_experts = weights.placed(table);
+        weights.notePlainExperts();
         return;
     }
     // One kernel multiplies with all of them, so they must be of one kind.
@@ -77,11 +80,13 @@ void MoeLayer::tabulateExperts(WeightReader &weights, const std::string &prefix)
             return;
         }
     }
+    std::vector<kernels::Exl3Expert> table;
     for (std::size_t i = 0; i < m_expertWeights.size(); i += 3)
-        m_exl3Experts.push_back({ .gate = *m_expertWeights[i].exl3(),
-                                  .up = *m_expertWeights[i + 1].exl3(),
-                                  .down = *m_expertWeights[i + 2].exl3() });
-    const kernels::Exl3Expert &expert = m_exl3Experts.front();
+        table.push_back({ .gate = *m_expertWeights[i].exl3(),
+                          .up = *m_expertWeights[i + 1].exl3(),
+                          .down = *m_expertWeights[i + 2].exl3() });
+    m_exl3Experts = weights.placed(table);
+    const kernels::Exl3Expert &expert = table.front();
     m_exl3Shape = { .hidden = m_shape.hidden,
                     .width = m_shape.expertWidth,
                     .experts = m_shape.experts,
@@ -102,16 +107,18 @@ void MoeLayer::observeExperts(std::span<const float> x, std::int64_t rows,
     const auto &w = workspace.mlp;
     const auto width = static_cast<std::size_t>(m_shape.expertWidth);
     const auto slots = static_cast<std::size_t>(rows * m_shape.expertsPerToken);
+    const std::span<const std::int32_t> ids = w.experts;
+    const std::span<const float> activated = w.expertGate;
     std::vector<float> chosen;
     for (std::size_t e = 0; e < m_experts.size(); ++e) {
         m_expertWeights[3 * e].observe(x, rows, workspace);
         m_expertWeights[3 * e + 1].observe(x, rows, workspace);
         chosen.clear();
         for (std::size_t slot = 0; slot < slots; ++slot)
-            if (w.experts[slot] == static_cast<std::int32_t>(e))
-                chosen.insert(
-                    chosen.end(), w.expertGate.begin() + static_cast<std::ptrdiff_t>(slot * width),
-                    w.expertGate.begin() + static_cast<std::ptrdiff_t>((slot + 1) * width));
+            if (ids[slot] == static_cast<std::int32_t>(e)) {
+                const std::span<const float> row = activated.subspan(slot * width, width);
+                chosen.insert(chosen.end(), row.begin(), row.end());
+            }
         m_expertWeights[3 * e + 2].observe(chosen, static_cast<std::int64_t>(chosen.size() / width),
                                            workspace);
     }
@@ -123,19 +130,22 @@ void MoeLayer::forward(std::span<float> y, std::span<const float> x, RowClass ro
     auto &w = workspace.mlp;
     m_router.forward(w.logits, x, rowClass, rows, workspace, stream);
     kernels::launchMoeRouter(w.experts, w.weights, w.logits, m_routerBias, m_shape, rows, stream);
+    if (!workspace.routing.empty())
+        kernels::copyWithin(w.experts.data(), workspace.routing.data(),
+                            static_cast<std::size_t>(rows * m_shape.expertsPerToken)
+                                * sizeof(std::int32_t),
+                            stream);
     if (m_exl3Experts.empty())
         kernels::launchMoeExperts(y, x, w.experts, w.weights, m_experts,
                                   { w.expertGate, w.expertUp, w.expertOutput }, m_shape, rows,
                                   stream);
     else
         kernels::launchExl3Experts(y, x, w.experts, w.weights, m_exl3Experts, m_exl3Shape, rows,
-                                   rowClass, { workspace.exl3.scratch }, stream);
+                                   rowClass, { workspace.scratch }, stream);
     if (workspace.linearObserver)
         observeExperts(x, rows, workspace);
     const std::span<float> shared = rowsOf(w.shared, m_shape.hidden, rows);
     m_shared.forward(shared, x, rowClass, rows, workspace, stream);
-    for (std::size_t i = 0; i < shared.size(); ++i)
-        y[i] += shared[i];
 }
 
 } // namespace firesteel::engine

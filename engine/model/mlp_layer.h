@@ -39,7 +39,8 @@ public:
     // prefix: "model.language_model.layers.N.mlp."
     MoeLayer(WeightReader &weights, const std::string &prefix);
 
-    // y, x [rows, hidden]: the routed experts' weighted sum plus the shared expert.
+    // y, x [rows, hidden]: y <- the routed experts' weighted sum; the shared expert's output, which
+    // is to be added, stays in workspace.mlp.shared.
     void forward(std::span<float> y, std::span<const float> x, RowClass rowClass, std::int64_t rows,
                  Workspace &workspace, kernels::Stream &stream) const;
 
@@ -52,10 +53,10 @@ private:
 
     kernels::MoeShape m_shape;
     LinearWeight m_router;
-    std::vector<float> m_routerBias;
+    kernels::Buffer<float> m_routerBias;
     std::vector<LinearWeight> m_expertWeights; // gate, up and down of each expert
-    std::vector<kernels::ExpertWeights> m_experts; // where they are plain or decoded
-    std::vector<kernels::Exl3Expert> m_exl3Experts; // where they are kept as EXL3
+    kernels::Buffer<kernels::ExpertWeights> m_experts; // where they are plain or decoded
+    kernels::Buffer<kernels::Exl3Expert> m_exl3Experts; // where they are kept as EXL3
     kernels::Exl3MoeShape m_exl3Shape;
     DenseMlp m_shared;
 };

@@ -9,6 +9,7 @@
 #include "engine/base/cancel_token.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/model/linear_observer.h"
+#include "engine/model/weight_store.h"
 #include "engine/state/sequence_state.h"
 #include "kernels/common/stream.h"
 
@@ -16,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace firesteel::engine {
 
@@ -27,10 +29,14 @@ struct DecodeRows
     std::span<const std::int32_t> tokens; // 1..kMaxDecodeRows
 };
 
-// Diagnostics: sees the residual streams after each layer, [rows, streams, hiddenSize]. Never set
-// in production.
+// Diagnostics: sees the residual streams after each layer, [rows, streams, hiddenSize], in host
+// memory. Never set in production.
 using LayerObserver = std::function<void(int layer, std::span<const float> streams)>;
 
+// Why the device's kernels cannot run a model of this shape, as a sentence; empty if they can.
+std::string whyNotOnDevice(const ModelShape &shape);
+
+// All spans of calls are host memory.
 class Model
 {
 public:
@@ -38,23 +44,26 @@ public:
     // (design: exactness E2).
     static constexpr int kPrefillAlignment = 64;
 
-    // The checkpoint must outlive the model: weights are used where they are mapped, but for EXL3
-    // modules, which are decoded into float32 if all of them together (decodedExl3Bytes,
-    // engine/model/weight_reader.h) take no more than decodeBudgetBytes.
-    // Errors: BadCheckpoint, UnsupportedModel, Cancelled.
+    // The stream chooses the backend. On the CPU the checkpoint must outlive the model: weights are
+    // used where they are mapped, but for EXL3 modules, which are decoded into float32 if all of
+    // them together (decodedExl3Bytes, engine/model/weight_reader.h) take no more than
+    // decodeBudgetBytes. On the device they are copied as they are stored.
+    // Errors: BadCheckpoint, UnsupportedModel, OutOfMemory (of the device), Cancelled.
     static Result<std::unique_ptr<Model>> load(const Checkpoint &checkpoint,
                                                kernels::Stream &stream,
                                                const std::function<void(double fraction)> &progress,
                                                const CancelToken &cancel,
-                                               std::uint64_t decodeBudgetBytes = UINT64_MAX);
+                                               std::uint64_t decodeBudgetBytes = UINT64_MAX,
+                                               WeightContents contents = WeightContents::Stored);
     virtual ~Model() = default;
 
     virtual const ModelShape &shape() const = 0;
     virtual std::uint64_t parameterCount() const = 0;
 
-    // Scratch of a forward call, allocated at load. Sequences: engine/state/sequence_memory.h.
+    // Scratch of a forward call, allocated at load and with the first sequence of a length.
+    // Sequences: engine/state/sequence_memory.h.
     virtual std::uint64_t workspaceBytes() const = 0;
-    virtual SequenceState newSequence(int contextTokens) const = 0;
+    virtual SequenceState newSequence(int contextTokens) = 0;
 
     // What a drafter reads: the mean of the residual streams after each of these layers, of every
     // row of a call that gives a span for them: [rows, layers, hidden]. Layers rise.
@@ -84,6 +93,11 @@ public:
     // Calibration: from now on `observer` sees every linear layer's input; an empty one ends that.
     // On the CPU, with experts that are plain or decoded.
     virtual void observeLinears(LinearObserver observer) = 0;
+
+    // Benchmarks, whose random weights do not route as trained ones: every layer's experts, [rows,
+    // experts per token], for calls of up to that many rows; empty gives the choice back to the
+    // router.
+    virtual void forceRouting(std::span<const std::int32_t> experts) = 0;
 };
 
 } // namespace firesteel::engine

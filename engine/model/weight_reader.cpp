@@ -52,12 +52,30 @@ LinearWeight WeightReader::read(const std::string &module, std::int64_t out, std
     }
     m_parameterCount += static_cast<std::uint64_t>(out * in);
     if (exl3 == Exl3Storage::Decoded)
-        return LinearWeight::decoded(module, *group, m_pool);
-    m_keptMatrices.push_back(*group);
-    return { module, *group };
+        return LinearWeight::decoded(module, *group, m_store.stream());
+    kernels::Exl3Matrix placed = *group;
+    const auto placeScales = [&](const std::uint16_t *data, std::int32_t count) {
+        return static_cast<const std::uint16_t *>(
+            m_store.place(data, static_cast<std::size_t>(count), kernels::DType::F16));
+    };
+    placed.trellis = m_store.placeTrellis(
+        group->trellis, kernels::exl3TrellisBytes(*group) / sizeof(std::uint16_t));
+    placed.suh = placeScales(group->suh, group->in);
+    placed.svh = placeScales(group->svh, group->out);
+    m_keptMatrices.push_back(placed);
+    return { module, placed };
 }
 
 kernels::Matrix WeightReader::matrix(const std::string &name,
+                                     std::initializer_list<std::int64_t> shape)
+{
+    kernels::Matrix m = mapped(name, shape);
+    m.data = m_store.place(
+        m.data, static_cast<std::size_t>(m.rows) * static_cast<std::size_t>(m.cols), m.dtype);
+    return m;
+}
+
+kernels::Matrix WeightReader::mapped(const std::string &name,
                                      std::initializer_list<std::int64_t> shape)
 {
     if (m_error)
@@ -71,14 +89,16 @@ kernels::Matrix WeightReader::matrix(const std::string &name,
     return *result;
 }
 
-std::vector<float> WeightReader::values(const std::string &name,
-                                        std::initializer_list<std::int64_t> shape)
+kernels::Buffer<float> WeightReader::values(std::span<const std::string> names,
+                                            std::initializer_list<std::int64_t> shape)
 {
-    const kernels::Matrix m = matrix(name, shape);
-    std::vector<float> result(static_cast<std::size_t>(m.rows * m.cols));
-    for (std::size_t i = 0; i < result.size(); ++i)
-        result[i] = kernels::elementOf(m, static_cast<std::int64_t>(i));
-    return result;
+    std::vector<float> result;
+    for (const std::string &name : names) {
+        const kernels::Matrix m = mapped(name, shape);
+        for (std::int64_t i = 0; i < m.rows * m.cols; ++i)
+            result.push_back(m_store.isRandom() ? 1.0F : kernels::elementOf(m, i));
+    }
+    return kernels::Buffer<float>::copyOf(result, m_store.stream());
 }
 
 void WeightReader::fail(ErrorCode code, std::string message)

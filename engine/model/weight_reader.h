@@ -7,35 +7,38 @@
 #include "engine/api/error.h"
 #include "engine/checkpoint/checkpoint.h"
 #include "engine/model/linear_weight.h"
+#include "engine/model/weight_store.h"
+#include "kernels/common/buffer.h"
 #include "kernels/common/tensor.h"
-#include "kernels/common/thread_pool.h"
 
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace firesteel::engine {
 
 // What becomes of EXL3 modules: decoded into float32 when read, 4 bytes a weight, or multiplied
-// with as they are stored, which costs decoding them in every step.
+// with as they are stored, which costs decoding them in every step: on the device little.
 enum class Exl3Storage { Decoded, Kept };
 
 class WeightReader
 {
 public:
-    WeightReader(const Checkpoint &checkpoint, kernels::ThreadPool &pool,
+    // The store must outlive what is read.
+    WeightReader(const Checkpoint &checkpoint, WeightStore &store,
                  Exl3Storage exl3 = Exl3Storage::Decoded)
-        : WeightReader(checkpoint, checkpoint.shape(), pool, exl3)
+        : WeightReader(checkpoint, checkpoint.shape(), store, exl3)
     {
     }
     // Of a folder that goes with a model of this shape: a drafter.
-    WeightReader(const TensorFolder &folder, const ModelShape &shape, kernels::ThreadPool &pool,
+    WeightReader(const TensorFolder &folder, const ModelShape &shape, WeightStore &store,
                  Exl3Storage exl3)
         : m_folder(folder)
         , m_shape(shape)
-        , m_pool(pool)
+        , m_store(store)
         , m_exl3(exl3)
     {
     }
@@ -54,16 +57,29 @@ public:
     // A table whose rows are looked up, under the plain name, as NAME.weight or as an EXL3 group.
     LinearWeight table(const std::string &name, std::int64_t rows, std::int64_t cols);
 
-    // A tensor used where it is mapped; an empty matrix after an error.
+    // A tensor as it is stored; an empty matrix after an error.
     kernels::Matrix matrix(const std::string &name, std::initializer_list<std::int64_t> shape);
 
-    // A small tensor widened to float32, flattened.
-    std::vector<float> values(const std::string &name, std::initializer_list<std::int64_t> shape);
+    // Small tensors widened to float32, flattened, one behind the other.
+    kernels::Buffer<float> values(std::span<const std::string> names,
+                                  std::initializer_list<std::int64_t> shape);
+    kernels::Buffer<float> values(const std::string &name,
+                                  std::initializer_list<std::int64_t> shape)
+    {
+        return values(std::span(&name, 1), shape);
+    }
+    // A table of a launcher.
+    template <typename T> kernels::Buffer<T> placed(const std::vector<T> &table)
+    {
+        return kernels::Buffer<T>::copyOf(table, m_store.stream());
+    }
 
     // What stays EXL3: the launchers need scratch for it.
     const std::vector<kernels::Exl3Matrix> &keptMatrices() const { return m_keptMatrices; }
     const std::vector<kernels::Exl3MoeShape> &keptExperts() const { return m_keptExperts; }
     void noteKeptExperts(const kernels::Exl3MoeShape &shape) { m_keptExperts.push_back(shape); }
+    bool hasPlainExperts() const { return m_hasPlainExperts; }
+    void notePlainExperts() { m_hasPlainExperts = true; }
 
     void fail(ErrorCode code, std::string message); // unless an error is there already
     const std::optional<Error> &error() const { return m_error; }
@@ -72,13 +88,15 @@ public:
 private:
     LinearWeight read(const std::string &module, std::int64_t out, std::int64_t in,
                       Exl3Storage exl3);
+    kernels::Matrix mapped(const std::string &name, std::initializer_list<std::int64_t> shape);
 
     const TensorFolder &m_folder;
     const ModelShape &m_shape;
-    kernels::ThreadPool &m_pool;
+    WeightStore &m_store;
     Exl3Storage m_exl3;
     std::vector<kernels::Exl3Matrix> m_keptMatrices;
     std::vector<kernels::Exl3MoeShape> m_keptExperts;
+    bool m_hasPlainExperts = false;
     std::optional<Error> m_error;
     std::uint64_t m_parameterCount = 0;
 };

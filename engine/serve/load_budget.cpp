@@ -4,11 +4,11 @@
 #include "engine/base/system_memory.h"
 #include "engine/decode/dflash2_drafter.h"
 #include "engine/model/weight_reader.h"
+#include "engine/model/workspace.h"
 #include "engine/state/sequence_memory.h"
 
 #include <algorithm>
 #include <format>
-#include <optional>
 
 namespace firesteel::engine {
 
@@ -87,23 +87,30 @@ Result<CheckpointSize> checkpointSize(const Checkpoint &checkpoint,
 }
 
 LoadBudget loadBudget(const CheckpointSize &size, const LoadOptions &options,
-                      std::uint64_t availableBytes)
+                      const Processor &processor)
 {
     const ModelShape &shape = size.shape;
-    const auto stateOf = [&shape](int tokens) { return sequenceMemory(shape, tokens).total(); };
+    const std::uint64_t availableBytes = processor.availableBytes;
+    const auto stateOf = [&](int tokens) {
+        return sequenceMemory(shape, tokens,
+                              processor.isDevice ? kernels::DType::BF16 : kernels::DType::F32)
+                   .total()
+            + (processor.isDevice ? deviceWorkspaceBytes(shape, tokens) : 0);
+    };
     const int longest = shape.maxPositionEmbeddings;
     const int wanted = std::clamp(options.contextTokens, 0, longest);
 
     LoadBudget budget;
     // Decoding EXL3 at load makes every step faster; it must not cost context.
-    budget.decodeBytes = lessOrNothing(lessOrNothing(availableBytes, options.memoryReserveBytes),
-                                       size.storedBytes + size.drafterBytes
-                                           + stateOf(wanted > 0 ? wanted : longest));
+    if (!processor.isDevice)
+        budget.decodeBytes = lessOrNothing(
+            lessOrNothing(availableBytes, options.memoryReserveBytes),
+            size.storedBytes + size.drafterBytes + stateOf(wanted > 0 ? wanted : longest));
 
     LoadEstimate &estimate = budget.estimate;
     estimate.longestTokens = longest;
-    estimate.weightBytes
-        = size.storedBytes + (size.decodedBytes <= budget.decodeBytes ? size.decodedBytes : 0);
+    estimate.weightBytes = size.storedBytes
+        + (!processor.isDevice && size.decodedBytes <= budget.decodeBytes ? size.decodedBytes : 0);
     estimate.drafterBytes = size.drafterBytes;
     estimate.availableBytes = availableBytes;
     estimate.reserveBytes = options.memoryReserveBytes;
@@ -126,19 +133,23 @@ LoadBudget loadBudget(const CheckpointSize &size, const LoadOptions &options,
 Result<LoadEstimate> estimateLoad(const LoadOptions &options, std::uint64_t heldBytes,
                                   const CheckpointSize *known)
 {
-    const std::optional<std::uint64_t> available = availableMemoryBytes();
-    if (!available)
-        return fail(ErrorCode::Io, "/proc/meminfo does not tell how much memory is available.");
+    const auto estimateOf = [&](const CheckpointSize &size) -> Result<LoadEstimate> {
+        auto processor = chooseProcessor(options.processor, size.shape);
+        if (!processor)
+            return std::unexpected(processor.error());
+        processor->availableBytes += heldBytes;
+        return loadBudget(size, options, *processor).estimate;
+    };
     if (known != nullptr && known->directory == options.modelDirectory
         && known->drafterDirectory == options.drafterDirectory)
-        return loadBudget(*known, options, *available + heldBytes).estimate;
+        return estimateOf(*known);
     const auto checkpoint = Checkpoint::open(options.modelDirectory);
     if (!checkpoint)
         return std::unexpected(checkpoint.error());
     const auto size = checkpointSize(*checkpoint, options.drafterDirectory);
     if (!size)
         return std::unexpected(size.error());
-    return loadBudget(*size, options, *available + heldBytes).estimate;
+    return estimateOf(*size);
 }
 
 } // namespace firesteel::engine

@@ -6,6 +6,7 @@
 
 #include "engine/api/engine.h"
 #include "engine/checkpoint/checkpoint.h"
+#include "engine/serve/processor.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -34,11 +35,11 @@ struct CheckpointSize
 Result<CheckpointSize> checkpointSize(const Checkpoint &checkpoint,
                                       const std::filesystem::path &drafterDirectory);
 
-// availableBytes: what the machine can give while no model of ours is loaded.
+// processor.availableBytes: what it can give while no model of ours is loaded.
 LoadBudget loadBudget(const CheckpointSize &size, const LoadOptions &options,
-                      std::uint64_t availableBytes);
+                      const Processor &processor);
 
-// The same with what the machine has now, and `heldBytes` that a loaded model would give back
+// The same with what the processor has now, and `heldBytes` that a loaded model would give back
 // first. `known`: of the loaded model, used where it is of these folders. Errors: those of
 // Checkpoint::open and checkpointSize; Io without /proc/meminfo.
 Result<LoadEstimate> estimateLoad(const LoadOptions &options, std::uint64_t heldBytes,

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "engine/serve/loaded_model.h"
 
-#include "engine/base/system_memory.h"
 #include "engine/serve/load_budget.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <format>
-#include <optional>
 #include <utility>
 
 namespace firesteel::engine {
@@ -16,14 +13,11 @@ namespace {
 
 std::unexpected<Error> cancelled() { return fail(ErrorCode::Cancelled, "The load was cancelled."); }
 
-std::string backendNote()
+kernels::Stream openStream(int threads, const Processor &processor)
 {
-    std::error_code ignored;
-    if (std::filesystem::exists("/dev/nvidia0", ignored)
-        || std::filesystem::exists("/proc/driver/nvidia", ignored))
-        return "An NVIDIA GPU is present, but this build has no kernels for it; running on the "
-               "CPU.";
-    return {};
+    if (processor.isDevice)
+        return { threads, kernels::openCudaQueue() };
+    return kernels::Stream(threads);
 }
 
 std::string modelName(const ModelShape &shape, const std::filesystem::path &directory)
@@ -57,10 +51,12 @@ std::vector<std::int32_t> unitedIds(std::vector<std::int32_t> ids,
 
 } // namespace
 
-LoadedModel::LoadedModel(Checkpoint checkpoint, int threads)
+LoadedModel::LoadedModel(Checkpoint checkpoint, int threads, const Processor &processor)
     : m_checkpoint(std::move(checkpoint))
-    , m_stream(threads)
+    , m_stream(openStream(threads, processor))
 {
+    if (processor.isDevice)
+        m_hostStream = std::make_unique<kernels::Stream>(threads);
 }
 
 Result<std::unique_ptr<LoadedModel>>
@@ -69,14 +65,13 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
 {
     if (auto checked = checkThreads(options.threads); !checked)
         return std::unexpected(checked.error());
-    const std::optional<std::uint64_t> available = availableMemoryBytes();
-    if (!available)
-        return fail(ErrorCode::Io, "/proc/meminfo does not tell how much memory is available.");
-
     progress({ "Opening the model", 0.0 });
     auto checkpoint = Checkpoint::open(options.modelDirectory);
     if (!checkpoint)
         return std::unexpected(checkpoint.error());
+    const auto processor = chooseProcessor(options.processor, checkpoint->shape());
+    if (!processor)
+        return std::unexpected(processor.error());
     if (cancel.isCancelled())
         return cancelled();
 
@@ -103,14 +98,15 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     auto size = checkpointSize(*checkpoint, options.drafterDirectory);
     if (!size)
         return std::unexpected(size.error());
-    const LoadBudget budget = loadBudget(*size, options, *available);
+    const LoadBudget budget = loadBudget(*size, options, *processor);
     const LoadEstimate &estimate = budget.estimate;
     if (estimate.refusal)
         return std::unexpected(*estimate.refusal);
 
     progress({ "Reading weights", 0.1 });
     // The constructor is private, so no make_unique.
-    std::unique_ptr<LoadedModel> loaded(new LoadedModel(std::move(*checkpoint), options.threads));
+    std::unique_ptr<LoadedModel> loaded(
+        new LoadedModel(std::move(*checkpoint), options.threads, *processor));
     auto model = Model::load(
         loaded->m_checkpoint, loaded->m_stream,
         [&](double fraction) { progress({ "Reading weights", 0.1 + 0.8 * fraction }); }, cancel,
@@ -123,8 +119,9 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
 
     if (!options.drafterDirectory.empty()) {
         progress({ "Reading the drafter", 0.9 });
-        auto drafter
-            = Dflash2Drafter::load(options.drafterDirectory, *loaded->m_model, loaded->m_stream, 1);
+        auto drafter = Dflash2Drafter::load(
+            options.drafterDirectory, *loaded->m_model,
+            loaded->m_hostStream ? *loaded->m_hostStream : loaded->m_stream, 1);
         if (!drafter)
             return std::unexpected(drafter.error());
         loaded->m_dflash2 = std::move(*drafter);
@@ -136,13 +133,14 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     progress({ "Allocating the context", 0.95 });
     loaded->m_sequence
         = std::make_unique<SequenceState>(loaded->m_model->newSequence(estimate.contextTokens));
-    loaded->m_empty = loaded->m_sequence->snapshot();
 
     ModelInfo info;
     info.name = modelName(loaded->m_model->shape(), options.modelDirectory);
     const int threads = loaded->m_stream.pool().size();
-    info.backend = std::format("CPU ({} thread{})", threads, threads == 1 ? "" : "s");
-    info.backendNote = backendNote();
+    info.backend = processor->isDevice
+        ? processor->name
+        : std::format("CPU ({} thread{})", threads, threads == 1 ? "" : "s");
+    info.backendNote = processor->note;
     info.contextTokens = estimate.contextTokens;
     info.vocabularySize = vocabulary;
     info.vocabulary = tokenizer->digest();
@@ -154,7 +152,8 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
     info.drafterBytes = estimate.drafterBytes;
     info.samplingDefaults = samplingDefaults(*defaults);
     // Mapped files are no memory that the end of the model would give back.
-    const std::uint64_t heldBytes = estimate.stateBytes + (estimate.weightBytes - size->storedBytes)
+    const std::uint64_t heldBytes = estimate.stateBytes
+        + (processor->isDevice ? estimate.weightBytes : estimate.weightBytes - size->storedBytes)
         + (loaded->m_dflash2 ? loaded->m_dflash2->bytes() : 0);
     loaded->m_facts
         = std::make_shared<const ModelFacts>(std::move(*tokenizer), std::move(info), std::move(eos),
@@ -166,10 +165,7 @@ LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgr
 
 SequenceState &LoadedModel::emptySequence()
 {
-    m_sequence->commit(0);
-    if (const auto restored = m_sequence->restore(m_empty); !restored)
-        throw std::logic_error("LoadedModel: the sequence cannot be emptied: "
-                               + restored.error().message);
+    m_sequence->clear();
     return *m_sequence;
 }
 

@@ -10,6 +10,7 @@
 #include "engine/decode/dflash2_drafter.h"
 #include "engine/model/model.h"
 #include "engine/serve/model_facts.h"
+#include "engine/serve/processor.h"
 #include "engine/state/sequence_state.h"
 #include "kernels/common/stream.h"
 
@@ -40,13 +41,13 @@ public:
     Dflash2Drafter *dflash2() { return m_dflash2.get(); } // null without one
 
 private:
-    LoadedModel(Checkpoint checkpoint, int threads);
+    LoadedModel(Checkpoint checkpoint, int threads, const Processor &processor);
 
     Checkpoint m_checkpoint;
     kernels::Stream m_stream;
+    std::unique_ptr<kernels::Stream> m_hostStream; // of the drafter, where the model is elsewhere
     std::unique_ptr<Model> m_model;
     std::unique_ptr<SequenceState> m_sequence;
-    SequenceState::Snapshot m_empty;
     std::unique_ptr<Dflash2Drafter> m_dflash2;
     std::vector<float> m_logits, m_taps;
     std::shared_ptr<const ModelFacts> m_facts;

@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: MIT
 //
-// Recurrent and convolution state of one KDA layer of one sequence.
+// Recurrent and convolution state of one KDA layer of one sequence, where the kernels run.
 #pragma once
 
+#include "engine/checkpoint/model_shape.h"
+#include "kernels/common/buffer.h"
+#include "kernels/common/stream.h"
+#include "kernels/kda/kda.h"
+
 #include <cstdint>
-#include <vector>
 
 namespace firesteel::engine {
 
 struct KdaState
 {
-    std::vector<float> state; // [heads, d key, d value]
-    std::vector<float> window; // [3, 3 * channels], the last pre-convolution rows, oldest first
+    KdaState() = default;
+    KdaState(const ModelShape &shape, kernels::Stream &stream); // zeros
 
-    // Rows of the last decode step that are not in `state` and `window` yet; after a commit, the
-    // accepted ones.
-    std::int64_t recordedRows = 0;
-    std::vector<float> recordedInput; // [recordedRows, 3 * channels] before the convolution
-    std::vector<float> recordedU; // [recordedRows, 3 * channels] normalised q|k|v
-    std::vector<float> recordedG; // [recordedRows, channels]
-    std::vector<float> recordedBeta; // [recordedRows, heads]
+    kernels::Buffer<float> state; // [heads, d key, d value]
+    kernels::Buffer<float> window; // [3, 3 * channels], rows before the convolution, oldest first
 
-    // Keeps the first `rows` records.
-    void keepRecords(std::int64_t rows);
+    // Rows of the last decode step, kernels::kMaxSequenceRows of them; how many of them count and
+    // are not in `state` and `window` yet says SequenceState::recordedRows().
+    kernels::Buffer<float> recordedInput; // [rows, 3 * channels] before the convolution
+    kernels::Buffer<float> recordedU; // [rows, 3 * channels] normalised q|k|v
+    kernels::Buffer<float> recordedG; // [rows, channels]
+    kernels::Buffer<float> recordedBeta; // [rows, heads]
+
+    kernels::KdaSlot slot() const;
+    KdaState clone(kernels::Stream &stream) const;
+    void copyFrom(const KdaState &other, kernels::Stream &stream);
     std::uint64_t bytes() const;
 };
 

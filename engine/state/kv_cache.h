@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// Caches of one MLA layer of one sequence: the normalised latents, the pooled index keys and the
-// raw index rows of the newest tokens. Rows at and after the sequence's position are garbage:
-// truncation is free.
+// Caches of one MLA layer of one sequence, where the kernels run: the normalised latents, the
+// pooled index keys and the raw index rows of the newest tokens. Rows at and after the sequence's
+// position are garbage: truncation is free.
 #pragma once
+
+#include "kernels/common/buffer.h"
+#include "kernels/common/stream.h"
+#include "kernels/mla/mla.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
-#include <vector>
 
 namespace firesteel::engine {
 
@@ -17,9 +18,12 @@ namespace firesteel::engine {
 // without an indexer.
 struct IndexTail
 {
-    std::vector<float> key;
-    std::vector<float> gate;
-    std::uint64_t bytes() const { return (key.size() + gate.size()) * sizeof(float); }
+    kernels::Buffer<float> key;
+    kernels::Buffer<float> gate;
+
+    IndexTail clone(kernels::Stream &stream) const;
+    void copyFrom(const IndexTail &other, kernels::Stream &stream);
+    std::uint64_t bytes() const { return key.bytes() + gate.bytes(); }
 };
 
 class KvCache
@@ -27,15 +31,18 @@ class KvCache
 public:
     // indexDim 0: the layer has no indexer of its own.
     KvCache(std::size_t contextTokens, std::size_t latentDim, std::size_t indexDim,
-            std::size_t pool);
+            std::size_t pool, kernels::Stream &stream);
 
-    std::span<float> latents() { return { m_latents.get(), m_contextTokens * m_latentDim }; }
-    std::span<float> pooledKeys() { return { m_pooledKeys.get(), m_pools * m_indexDim }; }
-    IndexTail &tail() { return m_tail; }
+    // [contextTokens, latentDim] and [contextTokens / pool, indexDim] of kernels::cacheDType(). On
+    // the CPU pages are touched as the sequence grows.
+    const kernels::Buffer<std::byte> &latents() const { return m_latents; }
+    const kernels::Buffer<std::byte> &pooledKeys() const { return m_pooledKeys; }
     const IndexTail &tail() const { return m_tail; }
+    IndexTail &tail() { return m_tail; }
 
+    kernels::MlaSlot slot() const;
     // A copy that holds the first `tokens` tokens.
-    KvCache copyPrefix(std::size_t tokens) const;
+    KvCache copyPrefix(std::size_t tokens, kernels::Stream &stream) const;
 
     std::uint64_t bytes() const;
 
@@ -44,10 +51,9 @@ private:
     std::size_t m_latentDim;
     std::size_t m_indexDim;
     std::size_t m_pool;
-    std::size_t m_pools;
-    std::unique_ptr<float[]>
-        m_latents; // [contextTokens, latentDim]; pages are touched as the sequence grows
-    std::unique_ptr<float[]> m_pooledKeys; // [contextTokens / pool, indexDim]
+    std::size_t m_elementBytes;
+    kernels::Buffer<std::byte> m_latents;
+    kernels::Buffer<std::byte> m_pooledKeys;
     IndexTail m_tail;
 };
 

@@ -9,9 +9,10 @@
 
 namespace firesteel::engine {
 
-SequenceMemory sequenceMemory(const ModelShape &shape, int contextTokens)
+SequenceMemory sequenceMemory(const ModelShape &shape, int contextTokens, kernels::DType cache)
 {
     constexpr std::uint64_t kFloat = sizeof(float);
+    const std::uint64_t element = kernels::dtypeBytes(cache);
     const auto context = static_cast<std::uint64_t>(contextTokens);
     const auto heads = static_cast<std::uint64_t>(shape.kda.heads);
     const auto dim = static_cast<std::uint64_t>(shape.kda.headDim);
@@ -26,12 +27,12 @@ SequenceMemory sequenceMemory(const ModelShape &shape, int contextTokens)
                 += static_cast<std::uint64_t>(kMaxDecodeRows) * (7 * channels + heads) * kFloat;
             continue;
         }
-        sum.latents += context * static_cast<std::uint64_t>(shape.mla.kvLoraRank) * kFloat;
+        sum.latents += context * static_cast<std::uint64_t>(shape.mla.kvLoraRank) * element;
         if (!shape.indexer.full[layer])
             continue;
         const auto indexDim = static_cast<std::uint64_t>(shape.indexer.headDim);
         sum.pooledKeys
-            += context / static_cast<std::uint64_t>(shape.indexer.pool) * indexDim * kFloat;
+            += context / static_cast<std::uint64_t>(shape.indexer.pool) * indexDim * element;
         sum.indexTails
             += 2 * static_cast<std::uint64_t>(kernels::kIndexTailRows) * indexDim * kFloat;
     }

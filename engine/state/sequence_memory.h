@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What one sequence of a given context length allocates on the CPU backend (float32), by part.
-// Known before anything is allocated; SequenceState::bytes() of a new sequence equals total() less
-// the records, which are written on first use.
+// What one sequence of a given context length allocates, by part. Known before anything is
+// allocated; SequenceState::bytes() equals total().
 #pragma once
 
 #include "engine/checkpoint/model_shape.h"
+#include "kernels/common/tensor.h"
 
 #include <cstdint>
 
@@ -25,6 +25,7 @@ struct SequenceMemory
     }
 };
 
-SequenceMemory sequenceMemory(const ModelShape &shape, int contextTokens);
+// cache: type of latents and pooled keys (kernels::cacheDType). All else is float32.
+SequenceMemory sequenceMemory(const ModelShape &shape, int contextTokens, kernels::DType cache);
 
 } // namespace firesteel::engine

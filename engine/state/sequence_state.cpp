@@ -9,59 +9,10 @@
 
 namespace firesteel::engine {
 
-void KdaState::keepRecords(std::int64_t rows)
-{
-    const auto keep = [&](std::vector<float> &values) {
-        if (recordedRows > 0)
-            values.resize(values.size() / static_cast<std::size_t>(recordedRows)
-                          * static_cast<std::size_t>(rows));
-    };
-    keep(recordedInput);
-    keep(recordedU);
-    keep(recordedG);
-    keep(recordedBeta);
-    recordedRows = rows;
-}
-
-std::uint64_t KdaState::bytes() const
-{
-    return (state.size() + window.size() + recordedInput.size() + recordedU.size()
-            + recordedG.size() + recordedBeta.size())
-        * sizeof(float);
-}
-
-KvCache::KvCache(std::size_t contextTokens, std::size_t latentDim, std::size_t indexDim,
-                 std::size_t pool)
+SequenceState::SequenceState(int contextTokens, std::vector<KdaState> kda, std::vector<KvCache> mla,
+                             kernels::Stream &stream)
     : m_contextTokens(contextTokens)
-    , m_latentDim(latentDim)
-    , m_indexDim(indexDim)
-    , m_pool(pool)
-    , m_pools(indexDim > 0 ? contextTokens / pool : 0)
-    , m_latents(std::make_unique_for_overwrite<float[]>(contextTokens * latentDim))
-    , m_pooledKeys(std::make_unique_for_overwrite<float[]>(m_pools * indexDim))
-{
-    const auto tailSize = static_cast<std::size_t>(kernels::kIndexTailRows) * indexDim;
-    m_tail.key.resize(tailSize);
-    m_tail.gate.resize(tailSize);
-}
-
-KvCache KvCache::copyPrefix(std::size_t tokens) const
-{
-    KvCache copy(m_contextTokens, m_latentDim, m_indexDim, m_pool);
-    std::copy_n(m_latents.get(), tokens * m_latentDim, copy.m_latents.get());
-    if (m_indexDim > 0)
-        std::copy_n(m_pooledKeys.get(), tokens / m_pool * m_indexDim, copy.m_pooledKeys.get());
-    copy.m_tail = m_tail;
-    return copy;
-}
-
-std::uint64_t KvCache::bytes() const
-{
-    return (m_contextTokens * m_latentDim + m_pools * m_indexDim) * sizeof(float) + m_tail.bytes();
-}
-
-SequenceState::SequenceState(int contextTokens, std::vector<KdaState> kda, std::vector<KvCache> mla)
-    : m_contextTokens(contextTokens)
+    , m_stream(&stream)
     , m_kda(std::move(kda))
     , m_mla(std::move(mla))
 {
@@ -74,9 +25,9 @@ void SequenceState::commit(int rows)
         throw std::logic_error("SequenceState::commit: " + std::to_string(rows) + " of "
                                + std::to_string(pendingRows()) + " pending rows");
     m_tokens.insert(m_tokens.end(), m_pending.begin(), m_pending.begin() + rows);
+    if (!m_pending.empty()) // without a step the records are those of the last one
+        m_recordedRows = rows;
     m_pending.clear();
-    for (KdaState &layer : m_kda)
-        layer.keepRecords(rows);
 }
 
 std::uint64_t SequenceState::Snapshot::bytes() const
@@ -93,9 +44,11 @@ SequenceState::Snapshot SequenceState::snapshot() const
 {
     if (!m_pending.empty())
         throw std::logic_error("SequenceState::snapshot: rows are pending");
-    Snapshot result { .tokens = m_tokens, .kda = m_kda, .tails = {} };
+    Snapshot result { .tokens = m_tokens, .recordedRows = m_recordedRows, .kda = {}, .tails = {} };
+    for (const KdaState &layer : m_kda)
+        result.kda.push_back(layer.clone(*m_stream));
     for (const KvCache &layer : m_mla)
-        result.tails.push_back(layer.tail());
+        result.tails.push_back(layer.tail().clone(*m_stream));
     return result;
 }
 
@@ -109,22 +62,38 @@ Result<void> SequenceState::restore(const Snapshot &snapshot)
         return fail(ErrorCode::BadRequest, "The snapshot belongs to another model.");
     m_tokens.resize(snapshot.tokens.size());
     m_pending.clear();
-    m_kda = snapshot.kda;
+    m_recordedRows = snapshot.recordedRows;
+    for (std::size_t i = 0; i < m_kda.size(); ++i)
+        m_kda[i].copyFrom(snapshot.kda[i], *m_stream);
     for (std::size_t i = 0; i < m_mla.size(); ++i)
-        m_mla[i].tail() = snapshot.tails[i];
+        m_mla[i].tail().copyFrom(snapshot.tails[i], *m_stream);
     return {};
+}
+
+void SequenceState::clear()
+{
+    m_tokens.clear();
+    m_pending.clear();
+    m_recordedRows = 0;
+    for (KdaState &layer : m_kda) {
+        layer.state.setZero(*m_stream);
+        layer.window.setZero(*m_stream);
+    }
 }
 
 SequenceState SequenceState::fork() const
 {
     if (!m_pending.empty())
         throw std::logic_error("SequenceState::fork: rows are pending");
+    std::vector<KdaState> kda;
+    for (const KdaState &layer : m_kda)
+        kda.push_back(layer.clone(*m_stream));
     std::vector<KvCache> mla;
-    mla.reserve(m_mla.size());
     for (const KvCache &layer : m_mla)
-        mla.push_back(layer.copyPrefix(m_tokens.size()));
-    SequenceState copy(m_contextTokens, m_kda, std::move(mla));
+        mla.push_back(layer.copyPrefix(m_tokens.size(), *m_stream));
+    SequenceState copy(m_contextTokens, std::move(kda), std::move(mla), *m_stream);
     copy.m_tokens.assign(m_tokens.begin(), m_tokens.end());
+    copy.m_recordedRows = m_recordedRows;
     return copy;
 }
 
@@ -141,6 +110,7 @@ std::uint64_t SequenceState::bytes() const
 void SequenceState::appendCommitted(std::span<const std::int32_t> tokens)
 {
     m_tokens.insert(m_tokens.end(), tokens.begin(), tokens.end());
+    m_recordedRows = 0; // prefill folds them in
 }
 
 void SequenceState::setPending(std::span<const std::int32_t> tokens)

@@ -15,6 +15,8 @@
 #include "engine/api/error.h"
 #include "engine/state/kda_state.h"
 #include "engine/state/kv_cache.h"
+#include "kernels/common/step.h"
+#include "kernels/common/stream.h"
 
 #include <cstdint>
 #include <span>
@@ -24,17 +26,21 @@ namespace firesteel::engine {
 
 // Rows a sequence may have in one decode or verification step: the last accepted token and eight
 // drafts.
-inline constexpr int kMaxDecodeRows = 9;
+inline constexpr int kMaxDecodeRows = kernels::kMaxSequenceRows;
 
 class SequenceState
 {
 public:
-    SequenceState(int contextTokens, std::vector<KdaState> kda, std::vector<KvCache> mla);
+    // The stream is the one that the buffers lie on, and must outlive the sequence.
+    SequenceState(int contextTokens, std::vector<KdaState> kda, std::vector<KvCache> mla,
+                  kernels::Stream &stream);
 
     int contextTokens() const { return m_contextTokens; }
     int position() const { return static_cast<int>(m_tokens.size()); } // committed tokens
     std::span<const std::int32_t> tokens() const { return m_tokens; }
     int pendingRows() const { return static_cast<int>(m_pending.size()); }
+    // Committed rows of the last decode step that the KDA states lack.
+    int recordedRows() const { return m_recordedRows; }
 
     // Keeps the first `rows` pending rows (0..pendingRows()) and drops the others.
     void commit(int rows);
@@ -44,6 +50,7 @@ public:
     struct Snapshot
     {
         std::vector<std::int32_t> tokens;
+        int recordedRows = 0;
         std::vector<KdaState> kda;
         std::vector<IndexTail> tails;
         std::uint64_t bytes() const;
@@ -59,6 +66,9 @@ public:
 
     std::uint64_t bytes() const;
 
+    // Back to no tokens. Keeps the memory.
+    void clear();
+
     // For Model only.
     void appendCommitted(std::span<const std::int32_t> tokens);
     void setPending(std::span<const std::int32_t> tokens);
@@ -67,6 +77,8 @@ public:
 
 private:
     int m_contextTokens = 0;
+    kernels::Stream *m_stream;
+    int m_recordedRows = 0;
     std::vector<std::int32_t> m_tokens;
     std::vector<std::int32_t> m_pending;
     std::vector<KdaState> m_kda; // per KDA layer

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "engine/tools/cli_options.h"
 
+#include "kernels/common/step.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <format>
 #include <limits>
+#include <ranges>
 #include <system_error>
 
 namespace firesteel::engine {
@@ -23,6 +26,7 @@ constexpr unsigned kSynth = 8;
 constexpr unsigned kQuantize = 16;
 constexpr unsigned kEval = 32;
 constexpr unsigned kBench = 64;
+constexpr unsigned kSynthetic = 128;
 constexpr unsigned kTalk = kGenerate | kChat;
 
 struct Option
@@ -86,6 +90,40 @@ bool setDrafter(CliOptions &options, std::string_view value)
     return false;
 }
 
+bool setProcessor(CliOptions &options, std::string_view value)
+{
+    constexpr std::array<std::pair<std::string_view, ProcessorChoice>, 3> kChoices { {
+        { "auto", ProcessorChoice::Auto },
+        { "cpu", ProcessorChoice::Cpu },
+        { "gpu", ProcessorChoice::Gpu },
+    } };
+    const auto *choice
+        = std::ranges::find(kChoices, value, &std::pair<std::string_view, ProcessorChoice>::first);
+    if (choice == kChoices.end())
+        return false;
+    options.processor = choice->second;
+    return true;
+}
+
+// "1,2,6"
+bool setRows(CliOptions &options, std::string_view value)
+{
+    options.rows.clear();
+    for (const auto part : std::views::split(value, ',')) {
+        int rows = 0;
+        if (!parseNumber(std::string_view(part), rows) || rows < 1
+            || rows > kernels::kMaxSequenceRows)
+            return false;
+        options.rows.push_back(rows);
+    }
+    return !options.rows.empty();
+}
+
+bool setOverlap(CliOptions &options, std::string_view value)
+{
+    return parseNumber(value, options.overlap) && options.overlap >= 0 && options.overlap <= 1;
+}
+
 bool setCodebook(CliOptions &options, std::string_view value)
 {
     constexpr std::array<std::pair<std::string_view, kernels::Exl3Codebook>, 3> kCodebooks { {
@@ -116,7 +154,9 @@ constexpr Option kOptions[] = {
       } },
     { "--threads", "N", kTalk | kSynth | kQuantize | kEval | kBench,
       "CPU threads (default: one per core)", setNumber<&CliOptions::threads> },
-    { "--context", "N", kTalk | kInspect | kQuantize | kEval | kBench,
+    { "--processor", "WHICH", kTalk | kBench,
+      "auto (default: the GPU if there is one that can), cpu or gpu", setProcessor },
+    { "--context", "N", kTalk | kInspect | kQuantize | kEval | kBench | kSynthetic,
       "context length in tokens (default: what the model allows and memory holds; q, e: 2048)",
       setNumber<&CliOptions::contextTokens> },
     { "--prompt", "TEXT|-", kGenerate, "what to say to the model; - reads standard input",
@@ -177,6 +217,16 @@ constexpr Option kOptions[] = {
     { "--drafter-model", "DIR", kTalk | kBench,
       "DFlash2 drafter of the model (default: the folder \"drafter\" beside it)",
       setPath<&CliOptions::drafterModel> },
+    { "--synthetic", "NAME", kSynthetic, "the shape: glm-5.3-flash or glimmer",
+      [](CliOptions &o, std::string_view v) {
+          o.shapeName = v;
+          return !v.empty();
+      } },
+    { "--sms", "N", kSynthetic, "use so many of the GPU's multiprocessors (default: all)",
+      setNumber<&CliOptions::multiprocessors> },
+    { "--rows", "N,N", kSynthetic, "rows of a decode step, each 1 to 9 (default: all)", setRows },
+    { "--overlap", "X", kSynthetic,
+      "new experts of a further row, of what independent rows bring (default: 0.6)", setOverlap },
     { "--raw", "", kGenerate, "continue the prompt as it is, without the chat template",
       [](CliOptions &o, std::string_view) {
           o.promptOptions.applyTemplate = false;
@@ -201,7 +251,8 @@ constexpr Option kOptions[] = {
     { "--out", "DIR", kSynth | kQuantize,
       "the folder to write, absent or empty; q: or what a stopped run left, to go on with",
       setPath<&CliOptions::out> },
-    { "--layers", "N", kSynth, "the first N layers only (4 or more), without the MTP layer",
+    { "--layers", "N", kSynth | kSynthetic,
+      "the first N layers only (4 or more), without the MTP layer",
       setNumber<&CliOptions::layers> },
     { "--headers-only", "", kSynth, "sparse files of full length without data",
       [](CliOptions &o, std::string_view) {
@@ -254,6 +305,10 @@ constexpr CommandName kCommands[] = {
     { "eval", Command::Eval, kEval, "how close a model's predictions are to a teacher's" },
     { "bench speculate", Command::BenchSpeculate, kBench,
       "speed and acceptance of every drafter and K, by kind of text" },
+    { "bench decode", Command::BenchDecode, kSynthetic,
+      "decode steps of a shape on the GPU, with random weights" },
+    { "bench prefill", Command::BenchPrefill, kSynthetic,
+      "a prompt of a shape on the GPU, with random weights" },
     { "--help", Command::Help, 0, "this text" },
     { "--version", Command::Version, 0, "the version" },
 };
@@ -319,6 +374,9 @@ Result<CliOptions> parseCliOptions(std::span<const std::string_view> arguments)
         return usage("--raw leaves the template out, so --system and --tools have no place");
     if (options.command == Command::Synth && (options.shapeName.empty() || options.out.empty()))
         return usage("synth needs --shape NAME and --out DIR");
+    if ((options.command == Command::BenchDecode || options.command == Command::BenchPrefill)
+        && options.shapeName.empty())
+        return usage("bench decode and bench prefill need --synthetic NAME");
     return options;
 }
 
@@ -328,7 +386,7 @@ std::string cliHelp()
     for (const CommandName &command : kCommands)
         text += std::format("  {:<24}{}\n", command.name, command.help);
     text += "\nOptions (g: generate, c: chat, i: inspect, s: synth, q: quantize, e: eval, b: "
-            "bench):\n";
+            "bench speculate, d: bench decode and prefill):\n";
     for (const Option &option : kOptions) {
         const std::string where = std::string((option.commands & kGenerate) != 0 ? "g" : " ")
             + ((option.commands & kChat) != 0 ? "c" : " ")
@@ -336,7 +394,8 @@ std::string cliHelp()
             + ((option.commands & kSynth) != 0 ? "s" : " ")
             + ((option.commands & kQuantize) != 0 ? "q" : " ")
             + ((option.commands & kEval) != 0 ? "e" : " ")
-            + ((option.commands & kBench) != 0 ? "b" : " ");
+            + ((option.commands & kBench) != 0 ? "b" : " ")
+            + ((option.commands & kSynthetic) != 0 ? "d" : " ");
         text += std::format("  {:<24}{}  {}\n", std::format("{} {}", option.name, option.value),
                             where, option.help);
     }

@@ -3,6 +3,7 @@
 // The command line of firesteel-cli as values. Pure: reads no environment, opens no file.
 #pragma once
 
+#include "engine/api/engine.h"
 #include "engine/api/error.h"
 #include "engine/api/request.h"
 #include "kernels/exl3/exl3.h"
@@ -27,6 +28,8 @@ struct CliOptions
         Quantize,
         Eval,
         BenchSpeculate,
+        BenchDecode,
+        BenchPrefill,
         Help,
         Version
     };
@@ -36,6 +39,7 @@ struct CliOptions
     std::filesystem::path drafterModel; // empty: the folder "drafter" beside the model, if any
     Drafting drafting;
     int threads = 0;
+    ProcessorChoice processor = ProcessorChoice::Auto;
     int contextTokens = 0;
     bool isVerbose = false;
 
@@ -53,6 +57,11 @@ struct CliOptions
     std::string shapeName;
     std::optional<int> layers;
     bool headersOnly = false;
+
+    // bench decode, bench prefill; the shape and layers as synth
+    int multiprocessors = 0; // 0: all
+    std::vector<int> rows { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+    double overlap = 0.6;
 
     // quantize
     std::filesystem::path source;

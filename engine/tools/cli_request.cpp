@@ -24,6 +24,7 @@ Result<ModelInfo> loadModel(CliSession &session, const CliOptions &options)
     load.drafterDirectory = options.drafterModel;
     load.contextTokens = options.contextTokens;
     load.threads = options.threads;
+    load.processor = options.processor;
     return session.load(load);
 }
 

@@ -3,6 +3,7 @@
 // firesteel-cli: the engine without a window. Finds the model and hands over to one command; the
 // only file of the engine that reads the environment.
 #include "engine/tools/bench_speculate_command.h"
+#include "engine/tools/bench_synthetic_command.h"
 #include "engine/tools/chat_command.h"
 #include "engine/tools/cli_options.h"
 #include "engine/tools/cli_request.h"
@@ -89,6 +90,10 @@ int runCommand(CliOptions options)
     }
     if (options.command == CliOptions::Command::Quantize)
         return runQuantize(options, CliSignals());
+    if (options.command == CliOptions::Command::BenchDecode)
+        return runBenchDecode(options);
+    if (options.command == CliOptions::Command::BenchPrefill)
+        return runBenchPrefill(options);
     options.model = findModel(options.model);
     if (options.model.empty()) {
         return reportError({ ErrorCode::BadRequest,

@@ -239,9 +239,10 @@ ModelReport reportOn(const Checkpoint &checkpoint, std::span<const int> contexts
     report.packDifferences = packDifferences(checkpoint);
     report.problems = tensorProblems(checkpoint);
     for (const int tokens : contexts)
-        report.contexts.push_back({ .tokens = tokens,
-                                    .compact = compactSequenceMemory(checkpoint.shape(), tokens),
-                                    .cpu = sequenceMemory(checkpoint.shape(), tokens) });
+        report.contexts.push_back(
+            { .tokens = tokens,
+              .compact = compactSequenceMemory(checkpoint.shape(), tokens),
+              .cpu = sequenceMemory(checkpoint.shape(), tokens, kernels::DType::F32) });
     return report;
 }
 

@@ -16,6 +16,9 @@
 
 namespace firesteel::kernels {
 
+// `bytes` bytes from one place to another where the stream runs, in the stream's order.
+void copyWithin(void *to, const void *from, std::size_t bytes, Stream &stream);
+
 template <typename T> class Buffer
 {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -27,10 +30,7 @@ public:
     static Buffer zeros(std::size_t count, Stream &stream)
     {
         Buffer result = uninitialized(count, stream);
-        if (stream.backend() == Backend::Cuda)
-            fillDevice(result.m_device.data(), 0, result.m_device.bytes(), stream.cuda());
-        else
-            std::fill_n(result.m_host.get(), count, T {});
+        result.setZero(stream);
         return result;
     }
     // On the CPU, pages are touched as they are written.
@@ -48,6 +48,13 @@ public:
     {
         Buffer result = uninitialized(host.size(), stream);
         result.assign(host, stream);
+        return result;
+    }
+
+    Buffer clone(Stream &stream) const
+    {
+        Buffer result = uninitialized(m_count, stream);
+        copyWithin(result.data(), data(), bytes(), stream);
         return result;
     }
 
@@ -71,6 +78,13 @@ public:
         else
             std::ranges::copy(host, data());
     }
+    void setZero(Stream &stream)
+    {
+        if (stream.backend() == Backend::Cuda)
+            fillDevice(data(), 0, bytes(), stream.cuda());
+        else
+            std::fill_n(data(), m_count, T {});
+    }
     std::vector<T> toHost(Stream &stream) const
     {
         std::vector<T> result(m_count);
@@ -86,8 +100,5 @@ private:
     std::unique_ptr<T[]> m_host;
     DeviceMemory m_device;
 };
-
-// `bytes` bytes from one place to another where the stream runs, in the stream's order.
-void copyWithin(void *to, const void *from, std::size_t bytes, Stream &stream);
 
 } // namespace firesteel::kernels

@@ -133,6 +133,53 @@ DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept
     return *this;
 }
 
+PinnedMemory::PinnedMemory(std::size_t bytes)
+    : m_bytes(bytes)
+{
+    if (bytes == 0)
+        return;
+    void *data = nullptr;
+    const std::string call = "cudaMallocHost of " + std::to_string(bytes) + " bytes";
+    checkCuda(cudaMallocHost(&data, bytes), call.c_str());
+    m_data = static_cast<std::byte *>(data);
+}
+
+PinnedMemory::~PinnedMemory() { cudaFreeHost(m_data); }
+
+PinnedMemory::PinnedMemory(PinnedMemory &&other) noexcept
+    : m_data(std::exchange(other.m_data, nullptr))
+    , m_bytes(std::exchange(other.m_bytes, 0))
+{
+}
+
+PinnedMemory &PinnedMemory::operator=(PinnedMemory &&other) noexcept
+{
+    std::swap(m_data, other.m_data);
+    std::swap(m_bytes, other.m_bytes);
+    return *this;
+}
+
+DeviceRoom deviceRoom()
+{
+    DeviceRoom room;
+    checkCuda(cudaMemGetInfo(&room.freeBytes, &room.totalBytes), "cudaMemGetInfo");
+    return room;
+}
+
+void enqueueToDevice(void *device, std::span<const std::byte> pinned, CudaQueue &queue)
+{
+    checkCuda(cudaMemcpyAsync(device, pinned.data(), pinned.size(), cudaMemcpyHostToDevice,
+                              queue.stream()),
+              "cudaMemcpy to the device");
+}
+
+void enqueueToHost(std::span<std::byte> pinned, const void *device, CudaQueue &queue)
+{
+    checkCuda(cudaMemcpyAsync(pinned.data(), device, pinned.size(), cudaMemcpyDeviceToHost,
+                              queue.stream()),
+              "cudaMemcpy to the host");
+}
+
 void copyToDevice(void *device, const void *host, std::size_t bytes, CudaQueue &queue)
 {
     checkCuda(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, queue.stream()),

@@ -86,6 +86,35 @@ private:
     std::size_t m_bytes = 0;
 };
 
+// Page-locked host memory, which the device reads and writes while the host goes on.
+class PinnedMemory
+{
+public:
+    PinnedMemory() = default;
+    explicit PinnedMemory(std::size_t bytes); // throws DeviceError
+    ~PinnedMemory();
+    PinnedMemory(PinnedMemory &&other) noexcept;
+    PinnedMemory &operator=(PinnedMemory &&other) noexcept;
+
+    std::span<std::byte> span() const { return { m_data, m_bytes }; }
+
+private:
+    std::byte *m_data = nullptr;
+    std::size_t m_bytes = 0;
+};
+
+// Bytes that can be allocated on the device now, and all that it has.
+struct DeviceRoom
+{
+    std::size_t freeBytes = 0;
+    std::size_t totalBytes = 0;
+};
+DeviceRoom deviceRoom(); // throws DeviceError
+
+// In the queue's order: the pinned memory must not change before that.
+void enqueueToDevice(void *device, std::span<const std::byte> pinned, CudaQueue &queue);
+void enqueueToHost(std::span<std::byte> pinned, const void *device, CudaQueue &queue);
+
 // Between host and device, complete when they return. The device pointer may lie inside a
 // DeviceMemory.
 void copyToDevice(void *device, const void *host, std::size_t bytes, CudaQueue &queue);

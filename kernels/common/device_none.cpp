@@ -3,6 +3,7 @@
 // A build without the CUDA toolkit: no device is ever found, so nothing else here can be reached.
 #include "kernels/common/device.h"
 #include "kernels/common/stream.h"
+#include "kernels/common/synthetic.h"
 
 #include <utility>
 
@@ -23,6 +24,20 @@ DeviceMemory::DeviceMemory(std::size_t /*bytes*/) { fail(); }
 DeviceMemory::~DeviceMemory() = default;
 DeviceMemory::DeviceMemory(DeviceMemory &&other) noexcept = default;
 DeviceMemory &DeviceMemory::operator=(DeviceMemory &&other) noexcept = default;
+PinnedMemory::PinnedMemory(std::size_t /*bytes*/) { fail(); }
+PinnedMemory::~PinnedMemory() = default;
+PinnedMemory::PinnedMemory(PinnedMemory &&other) noexcept = default;
+PinnedMemory &PinnedMemory::operator=(PinnedMemory &&other) noexcept = default;
+DeviceRoom deviceRoom() { fail(); }
+void enqueueToDevice(void * /*device*/, std::span<const std::byte> /*pinned*/,
+                     CudaQueue & /*queue*/)
+{
+    fail();
+}
+void enqueueToHost(std::span<std::byte> /*pinned*/, const void * /*device*/, CudaQueue & /*queue*/)
+{
+    fail();
+}
 void copyToDevice(void * /*device*/, const void * /*host*/, std::size_t /*bytes*/,
                   CudaQueue & /*queue*/)
 {
@@ -40,6 +55,17 @@ void copyOnDevice(void * /*to*/, const void * /*from*/, std::size_t /*bytes*/,
 }
 void fillDevice(void * /*device*/, unsigned char /*value*/, std::size_t /*bytes*/,
                 CudaQueue & /*queue*/)
+{
+    fail();
+}
+
+void fillRandomBits(void * /*device*/, std::size_t /*bytes*/, std::uint64_t /*seed*/,
+                    CudaQueue & /*queue*/)
+{
+    fail();
+}
+void fillRandomValues(void * /*device*/, std::size_t /*count*/, DType /*dtype*/, float /*scale*/,
+                      std::uint64_t /*seed*/, CudaQueue & /*queue*/)
 {
     fail();
 }

@@ -2,12 +2,14 @@
 //
 // Manifold-constrained hyper-connections (mHC): the residual is four parallel streams; each
 // sublayer reads a learned mix of them and writes back through a doubly stochastic matrix
-// (docs/model.md, section mHC).
+// (docs/model.md, section mHC). The update that one site owes the streams is applied by the next,
+// which reads them anyway.
 #pragma once
 
 #include "kernels/common/stream.h"
 #include "kernels/common/tensor.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -19,7 +21,7 @@ inline constexpr int kHyperMixes
 
 struct HyperShape
 {
-    std::int64_t hidden = 0; // width of one stream
+    std::int64_t hidden = 0; // width of one stream; on the device a multiple of 64
     int sinkhornIterations = 0;
     float rmsEps = 0;
     float eps = 0; // hc_eps
@@ -30,22 +32,42 @@ struct HyperWeights
     Matrix fn; // [24, 4 * hidden]
     std::span<const float> base; // [24]
     std::span<const float> scale; // [3]: pre, post, combination
+    std::span<const float> norm; // [hidden]: of the sublayer's input
 };
 
-// Mixing coefficients of every row and the collapsed input of the sublayer.
-// post [rows, 4], combination [rows, 4, 4] (first index: source stream), collapsed [rows, hidden];
-// streams [rows, 4, hidden].
-void launchHyperMix(std::span<float> post, std::span<float> combination, std::span<float> collapsed,
-                    std::span<const float> streams, const HyperWeights &weights,
-                    const HyperShape &shape, std::int64_t rows, Stream &stream);
+// How a site writes its sublayer's output back.
+struct HyperMixing
+{
+    std::span<float> post; // [rows, 4]
+    std::span<float> combination; // [rows, 4, 4], first index: source stream
+};
 
-// streams'[t, j] = post[t, j] * y[t] + sum_i combination[t, i, j] * streams[t, i], in place.
-void launchHyperExpand(std::span<float> streams, std::span<const float> y,
-                       std::span<const float> post, std::span<const float> combination,
-                       const HyperShape &shape, std::int64_t rows, Stream &stream);
+// What a sublayer made of its input and the streams lack:
+//   streams'[t, j] = post[t, j] * (y[t] + addend[t]) + sum_i combination[t, i, j] * streams[t, i]
+struct HyperUpdate
+{
+    std::span<const float> y; // [rows, hidden]; empty: nothing is owed
+    std::span<const float> addend; // [rows, hidden], or empty
+    HyperMixing mixing;
+};
 
-// mean[t] = average of the four streams.  mean [rows, hidden].
+// Bytes of scratch that launchHyperEnter needs.
+std::size_t hyperScratchBytes(const HyperShape &shape, std::int64_t rows, const Stream &stream);
+
+// Applies `owed` to the streams [rows, 4, hidden], then computes the next site's mixing and its
+// sublayer's input: the collapsed streams, RMS-normalised, times weights.norm. `mixing` may be the
+// memory of owed.mixing. input [rows, hidden].
+void launchHyperEnter(std::span<float> input, const HyperMixing &mixing, std::span<float> streams,
+                      const HyperUpdate &owed, const HyperWeights &weights,
+                      std::span<std::byte> scratch, const HyperShape &shape, std::int64_t rows,
+                      Stream &stream);
+
+// Applies `owed` alone.
+void launchHyperUpdate(std::span<float> streams, const HyperUpdate &owed, const HyperShape &shape,
+                       std::int64_t rows, Stream &stream);
+
+// mean[t * stride + c] = average of the four streams at c; stride 0 means hidden.
 void launchHyperMean(std::span<float> mean, std::span<const float> streams, const HyperShape &shape,
-                     std::int64_t rows, Stream &stream);
+                     std::int64_t rows, Stream &stream, std::int64_t stride = 0);
 
 } // namespace firesteel::kernels

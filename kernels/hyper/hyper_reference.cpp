@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/hyper/hyper.h"
-
 #include "kernels/common/simd.h"
+#include "kernels/hyper/hyper_backends.h"
 #include "kernels/linear/dot_block.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace firesteel::kernels {
+namespace firesteel::kernels::reference {
 
 namespace {
 
@@ -71,14 +70,18 @@ FIRESTEEL_SIMD_CLONES void weightedSum(float *out, const float *in, const float 
     }
 }
 
-FIRESTEEL_SIMD_CLONES void expandRow(float *streams, const float *y, const float *post,
-                                     const float *combination, std::int64_t hidden)
+// addend may be null.
+FIRESTEEL_SIMD_CLONES void updateRow(float *streams, const float *y, const float *addend,
+                                     const float *post, const float *combination,
+                                     std::int64_t hidden)
 {
     for (std::int64_t c = 0; c < hidden; c += 8) {
         Vec8 in[kS];
         for (std::size_t i = 0; i < kS; ++i)
             in[i] = load8(streams + static_cast<std::int64_t>(i) * hidden + c);
-        const Vec8 update = load8(y + c);
+        Vec8 update = load8(y + c);
+        if (addend != nullptr)
+            update += load8(addend + c);
         for (std::size_t j = 0; j < kS; ++j) {
             Vec8 sum = splat(post[j]) * update;
             for (std::size_t i = 0; i < kS; ++i)
@@ -90,12 +93,12 @@ FIRESTEEL_SIMD_CLONES void expandRow(float *streams, const float *y, const float
 
 } // namespace
 
-void launchHyperMix(std::span<float> post, std::span<float> combination, std::span<float> collapsed,
-                    std::span<const float> streams, const HyperWeights &weights,
-                    const HyperShape &shape, std::int64_t rows, Stream &stream)
+void hyperMix(const HyperMixing &mixing, std::span<float> collapsed, std::span<const float> streams,
+              const HyperWeights &weights, const HyperShape &shape, std::int64_t rows,
+              ThreadPool &pool)
 {
     const std::int64_t width = kHyperStreams * shape.hidden;
-    stream.pool().parallelFor(rows, 4, [&](std::int64_t first, std::int64_t last) {
+    pool.parallelFor(rows, 4, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t t = first; t < last; ++t) {
             const float *x = streams.data() + t * width;
             std::array<float, kHyperMixes> m {};
@@ -107,38 +110,39 @@ void launchHyperMix(std::span<float> post, std::span<float> combination, std::sp
             std::array<float, kS * kS> c {};
             for (std::size_t i = 0; i < kS; ++i) {
                 pre[i] = sigmoid(m[i] * scale * weights.scale[0] + weights.base[i]) + shape.eps;
-                post[static_cast<std::size_t>(t) * kS + i]
+                mixing.post[static_cast<std::size_t>(t) * kS + i]
                     = 2.0F * sigmoid(m[kS + i] * scale * weights.scale[1] + weights.base[kS + i]);
             }
             for (std::size_t i = 0; i < kS * kS; ++i)
                 c[i] = m[2 * kS + i] * scale * weights.scale[2] + weights.base[2 * kS + i];
             sinkhorn(c, shape.sinkhornIterations, shape.eps);
-            std::copy(c.begin(), c.end(), combination.begin() + t * kHyperStreams * kHyperStreams);
+            std::copy(c.begin(), c.end(),
+                      mixing.combination.begin() + t * kHyperStreams * kHyperStreams);
             weightedSum(collapsed.data() + t * shape.hidden, x, pre.data(), shape.hidden);
         }
     });
 }
 
-void launchHyperExpand(std::span<float> streams, std::span<const float> y,
-                       std::span<const float> post, std::span<const float> combination,
-                       const HyperShape &shape, std::int64_t rows, Stream &stream)
+void hyperUpdate(std::span<float> streams, const HyperUpdate &owed, const HyperShape &shape,
+                 std::int64_t rows, ThreadPool &pool)
 {
-    stream.pool().parallelFor(rows, 16, [&](std::int64_t first, std::int64_t last) {
+    pool.parallelFor(rows, 16, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t t = first; t < last; ++t)
-            expandRow(streams.data() + t * kHyperStreams * shape.hidden,
-                      y.data() + t * shape.hidden, post.data() + t * kHyperStreams,
-                      combination.data() + t * kHyperStreams * kHyperStreams, shape.hidden);
+            updateRow(
+                streams.data() + t * kHyperStreams * shape.hidden, owed.y.data() + t * shape.hidden,
+                owed.addend.empty() ? nullptr : owed.addend.data() + t * shape.hidden,
+                owed.mixing.post.data() + t * kHyperStreams,
+                owed.mixing.combination.data() + t * kHyperStreams * kHyperStreams, shape.hidden);
     });
 }
 
-void launchHyperMean(std::span<float> mean, std::span<const float> streams, const HyperShape &shape,
-                     std::int64_t rows, Stream & /*stream*/)
+void hyperMean(std::span<float> mean, std::span<const float> streams, const HyperShape &shape,
+               std::int64_t rows, std::int64_t stride)
 {
     constexpr std::array<float, kS> kQuarter { 0.25F, 0.25F, 0.25F, 0.25F };
     for (std::int64_t t = 0; t < rows; ++t)
-        weightedSum(mean.data() + t * shape.hidden,
-                    streams.data() + t * kHyperStreams * shape.hidden, kQuarter.data(),
-                    shape.hidden);
+        weightedSum(mean.data() + t * stride, streams.data() + t * kHyperStreams * shape.hidden,
+                    kQuarter.data(), shape.hidden);
 }
 
-} // namespace firesteel::kernels
+} // namespace firesteel::kernels::reference

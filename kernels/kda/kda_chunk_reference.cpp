@@ -11,12 +11,12 @@
 // G_j) with both exponents
 // <= 0, and taken directly inside a block.
 #include "kernels/common/simd.h"
-#include "kernels/kda/kda.h"
+#include "kernels/kda/kda_reference.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace firesteel::kernels {
+namespace firesteel::kernels::reference {
 
 namespace {
 
@@ -182,13 +182,13 @@ FIRESTEEL_SIMD_CLONES void chunkHead(ChunkScratch &s, float *state, const ChunkR
 
 } // namespace
 
-void launchKdaChunks(std::span<float> o, std::span<float> state, std::span<const float> u,
-                     std::span<const float> g, std::span<const float> beta, const KdaShape &shape,
-                     std::int64_t rows, Stream &stream)
+void kdaChunks(std::span<float> o, std::span<float> state, std::span<const float> u,
+               std::span<const float> g, std::span<const float> beta, const KdaShape &shape,
+               std::int64_t rows, ThreadPool &pool)
 {
     const std::int64_t dim = shape.headDim;
     const std::int64_t width = shape.channels();
-    stream.pool().parallelFor(shape.heads, 1, [&](std::int64_t first, std::int64_t last) {
+    pool.parallelFor(shape.heads, 1, [&](std::int64_t first, std::int64_t last) {
         ChunkScratch scratch(dim);
         for (std::int64_t head = first; head < last; ++head)
             for (std::int64_t begin = 0; begin < rows; begin += kKdaChunk) {
@@ -207,4 +207,4 @@ void launchKdaChunks(std::span<float> o, std::span<float> state, std::span<const
     });
 }
 
-} // namespace firesteel::kernels
+} // namespace firesteel::kernels::reference

@@ -2,7 +2,7 @@
 //
 // KDA on the CPU: convolution, gates, the recurrent form and the output norm. The chunk form is in
 // kda_chunk_reference.cpp.
-#include "kernels/kda/kda.h"
+#include "kernels/kda/kda_reference.h"
 
 #include "kernels/common/simd.h"
 
@@ -10,7 +10,7 @@
 #include <array>
 #include <cmath>
 
-namespace firesteel::kernels {
+namespace firesteel::kernels::reference {
 
 namespace {
 
@@ -114,11 +114,11 @@ FIRESTEEL_SIMD_CLONES void outputHead(float *y, const float *o, const float *gat
 
 } // namespace
 
-void launchKdaConv(std::span<float> u, std::span<const float> z, std::span<const float> window,
-                   std::span<const float> w, std::int64_t rows, Stream &stream)
+void kdaConv(std::span<float> u, std::span<const float> z, std::span<const float> window,
+             std::span<const float> w, std::int64_t rows, ThreadPool &pool)
 {
     const auto channels = static_cast<std::int64_t>(w.size()) / kKdaConvTaps;
-    stream.pool().parallelFor(rows, 16, [&](std::int64_t first, std::int64_t last) {
+    pool.parallelFor(rows, 16, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t t = first; t < last; ++t) {
             std::array<const float *, kKdaConvTaps> taps {};
             for (std::int64_t j = 0; j < kKdaConvTaps; ++j) {
@@ -132,8 +132,8 @@ void launchKdaConv(std::span<float> u, std::span<const float> z, std::span<const
     });
 }
 
-void launchKdaShiftWindow(std::span<float> window, std::span<const float> z, std::int64_t channels,
-                          std::int64_t rows)
+void kdaShiftWindow(std::span<float> window, std::span<const float> z, std::int64_t channels,
+                    std::int64_t rows)
 {
     if (rows >= kKdaWindow) {
         std::copy_n(z.data() + (rows - kKdaWindow) * channels, kKdaWindow * channels,
@@ -145,11 +145,10 @@ void launchKdaShiftWindow(std::span<float> window, std::span<const float> z, std
     std::copy_n(z.data(), rows * channels, window.data() + (kKdaWindow - rows) * channels);
 }
 
-void launchKdaNormalize(std::span<float> u, const KdaShape &shape, std::int64_t rows,
-                        Stream &stream)
+void kdaNormalize(std::span<float> u, const KdaShape &shape, std::int64_t rows, ThreadPool &pool)
 {
     const float queryFactor = 1.0F / std::sqrt(static_cast<float>(shape.headDim));
-    stream.pool().parallelFor(rows, 32, [&](std::int64_t first, std::int64_t last) {
+    pool.parallelFor(rows, 32, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t t = first; t < last; ++t)
             for (std::int64_t head = 0; head < 2 * shape.heads; ++head)
                 normalizeHead(u.data() + t * 3 * shape.channels() + head * shape.headDim,
@@ -157,11 +156,11 @@ void launchKdaNormalize(std::span<float> u, const KdaShape &shape, std::int64_t 
     });
 }
 
-void launchKdaGates(std::span<float> g, std::span<float> beta, std::span<const float> dtBias,
-                    std::span<const float> aLog, const KdaShape &shape, std::int64_t rows,
-                    Stream &stream)
+void kdaGates(std::span<float> g, std::span<float> beta, std::span<const float> dtBias,
+              std::span<const float> aLog, const KdaShape &shape, std::int64_t rows,
+              ThreadPool &pool)
 {
-    stream.pool().parallelFor(rows, 32, [&](std::int64_t first, std::int64_t last) {
+    pool.parallelFor(rows, 32, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t t = first; t < last; ++t)
             for (std::int64_t head = 0; head < shape.heads; ++head) {
                 gateHead(g.data() + t * shape.channels() + head * shape.headDim,
@@ -174,10 +173,10 @@ void launchKdaGates(std::span<float> g, std::span<float> beta, std::span<const f
     });
 }
 
-void launchKdaRecurrent(std::span<float> o, std::span<float> state, const KdaRecords &accepted,
-                        const KdaRecords &rows, const KdaShape &shape, Stream &stream)
+void kdaRecurrent(std::span<float> o, std::span<float> state, const KdaRecords &accepted,
+                  const KdaRecords &rows, const KdaShape &shape, ThreadPool &pool)
 {
-    stream.pool().parallelFor(shape.heads, 1, [&](std::int64_t first, std::int64_t last) {
+    pool.parallelFor(shape.heads, 1, [&](std::int64_t first, std::int64_t last) {
         std::array<float, static_cast<std::size_t>(kKdaMaxHeadDim * kKdaMaxHeadDim)>
             scratch; // copy of one head's state
         for (std::int64_t head = first; head < last; ++head)
@@ -186,11 +185,11 @@ void launchKdaRecurrent(std::span<float> o, std::span<float> state, const KdaRec
     });
 }
 
-void launchKdaOutput(std::span<float> y, std::span<const float> o, std::span<const float> gate,
-                     std::span<const float> weight, float eps, const KdaShape &shape,
-                     std::int64_t rows, Stream &stream)
+void kdaOutput(std::span<float> y, std::span<const float> o, std::span<const float> gate,
+               std::span<const float> weight, float eps, const KdaShape &shape, std::int64_t rows,
+               ThreadPool &pool)
 {
-    stream.pool().parallelFor(rows, 32, [&](std::int64_t first, std::int64_t last) {
+    pool.parallelFor(rows, 32, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t t = first; t < last; ++t)
             for (std::int64_t head = 0; head < shape.heads; ++head) {
                 const std::int64_t at = t * shape.channels() + head * shape.headDim;
@@ -200,4 +199,4 @@ void launchKdaOutput(std::span<float> y, std::span<const float> o, std::span<con
     });
 }
 
-} // namespace firesteel::kernels
+} // namespace firesteel::kernels::reference

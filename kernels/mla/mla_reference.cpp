@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // Latent attention on the CPU, in the absorbed form for every row count.
-#include "kernels/mla/mla.h"
-
 #include "kernels/common/simd.h"
 #include "kernels/linear/dot_block.h"
+#include "kernels/mla/mla_backends.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <stdexcept>
 #include <vector>
 
-namespace firesteel::kernels {
+namespace firesteel::kernels::reference {
 
 namespace {
 
@@ -95,50 +93,64 @@ FIRESTEEL_SIMD_CLONES void attendHead(float *mixed, const float *query, const fl
 
 } // namespace
 
-void launchMlaAbsorbQuery(std::span<float> absorbed, std::span<const float> query,
-                          const Matrix &kvB, const MlaShape &shape, std::int64_t rows,
-                          Stream &stream)
+void mlaStore(std::span<const MlaSlot> slots, std::span<const float> latent, const MlaShape &shape,
+              const Step &step)
+{
+    for (std::size_t s = 0; s < step.sequences.size(); ++s) {
+        const StepSequence &sequence = step.sequences[s];
+        std::copy_n(
+            latent.data() + sequence.firstRow * shape.latentDim, sequence.rows * shape.latentDim,
+            static_cast<float *>(slots[s].latents) + sequence.firstPosition * shape.latentDim);
+    }
+}
+
+void mlaAbsorbQuery(std::span<float> absorbed, std::span<const float> query, const Matrix &kvB,
+                    const MlaShape &shape, std::int64_t rows, ThreadPool &pool)
 {
     const std::int64_t grain
         = std::max<std::int64_t>(1, kPartWork / (shape.keyDim * shape.latentDim));
-    stream.pool().parallelFor(
-        rows * shape.heads, grain, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t i = first; i < last; ++i)
-                combineMatrixRows(absorbed.data() + i * shape.latentDim,
-                                  query.data() + i * shape.keyDim, kvB,
-                                  i % shape.heads * (shape.keyDim + shape.valueDim), shape.keyDim);
-        });
+    pool.parallelFor(rows * shape.heads, grain, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i)
+            combineMatrixRows(absorbed.data() + i * shape.latentDim,
+                              query.data() + i * shape.keyDim, kvB,
+                              i % shape.heads * (shape.keyDim + shape.valueDim), shape.keyDim);
+    });
 }
 
-void launchMlaAttend(std::span<float> mixed, std::span<const float> absorbed,
-                     std::span<const float> latents, const Selection &selection,
-                     std::int64_t maxSelected, const MlaShape &shape, std::int64_t rows,
-                     Stream &stream)
+void mlaAttend(std::span<float> mixed, std::span<const float> absorbed,
+               std::span<const MlaSlot> slots, const Selection &selection, const MlaShape &shape,
+               const Step &step, ThreadPool &pool)
 {
     const float scale = 1.0F / std::sqrt(static_cast<float>(shape.keyDim));
-    const std::int64_t longest
-        = *std::max_element(selection.counts.begin(), selection.counts.begin() + rows);
-    const std::int64_t grain = std::max<std::int64_t>(1, kPartWork / (longest * shape.latentDim));
-    stream.pool().parallelFor(
-        rows * shape.heads, grain, [&](std::int64_t first, std::int64_t last) {
-            std::vector<float> scores(static_cast<std::size_t>((longest + 7) / 8 * 8));
-            for (std::int64_t i = first; i < last; ++i) {
-                const std::int64_t t = i / shape.heads;
-                attendHead(mixed.data() + i * shape.latentDim,
-                           absorbed.data() + i * shape.latentDim, latents.data(),
-                           selection.positions.data() + t * maxSelected,
-                           selection.counts[static_cast<std::size_t>(t)], scores.data(), scale,
-                           shape.latentDim);
+    const std::int64_t longest = step.rows == 0
+        ? 0
+        : *std::max_element(selection.counts.begin(), selection.counts.begin() + step.rows);
+    const std::int64_t grain = std::max<std::int64_t>(
+        1, kPartWork / (std::max<std::int64_t>(1, longest) * shape.latentDim));
+    pool.parallelFor(step.rows * shape.heads, grain, [&](std::int64_t first, std::int64_t last) {
+        std::vector<float> scores(static_cast<std::size_t>((longest + 7) / 8 * 8));
+        for (std::int64_t i = first; i < last; ++i) {
+            const std::int64_t t = i / shape.heads;
+            const std::int32_t count = selection.counts[static_cast<std::size_t>(t)];
+            float *out = mixed.data() + i * shape.latentDim;
+            if (count == 0) {
+                std::fill_n(out, shape.latentDim, 0.0F);
+                continue;
             }
-        });
+            const auto sequence
+                = static_cast<std::size_t>(step.sequenceOf[static_cast<std::size_t>(t)]);
+            attendHead(out, absorbed.data() + i * shape.latentDim,
+                       static_cast<const float *>(slots[sequence].latents),
+                       selection.positions.data() + t * selection.maxSelected, count, scores.data(),
+                       scale, shape.latentDim);
+        }
+    });
 }
 
-void launchMlaExpandValue(std::span<float> out, std::span<const float> mixed, const Matrix &kvB,
-                          const MlaShape &shape, std::int64_t rows, Stream &stream)
+void mlaExpandValue(std::span<float> out, std::span<const float> mixed, const Matrix &kvB,
+                    const MlaShape &shape, std::int64_t rows, ThreadPool &pool)
 {
-    if (kvB.rows != shape.heads * (shape.keyDim + shape.valueDim))
-        throw std::logic_error("launchMlaExpandValue: kv_b has another shape");
-    stream.pool().parallelFor(shape.heads, 1, [&](std::int64_t first, std::int64_t last) {
+    pool.parallelFor(shape.heads, 1, [&](std::int64_t first, std::int64_t last) {
         std::array<const float *, kDotRows> in {};
         std::array<float *, kDotRows> result {};
         for (std::int64_t head = first; head < last; ++head) {
@@ -160,4 +172,4 @@ void launchMlaExpandValue(std::span<float> out, std::span<const float> mixed, co
     });
 }
 
-} // namespace firesteel::kernels
+} // namespace firesteel::kernels::reference

@@ -44,12 +44,13 @@ struct MoeScratch
 {
     std::span<float> gate; // [rows * expertsPerToken, expertWidth]
     std::span<float> up; // [rows * expertsPerToken, expertWidth]
-    std::span<float> output; // [rows * expertsPerToken, hidden]
+    std::span<float> output; // [rows * expertsPerToken, hidden]; the CPU's alone
 };
 
-// y[t] = sum over the chosen experts, in their order, of weight * down(swiglu(gate x, up x)). Each
-// expert's weights are read once for all of its rows; a row's result does not depend on the others.
-// y, x [rows, hidden].
+// y[t] = sum over the chosen experts, in their order, of weight * down(swiglu(gate x, up x)). A
+// row's result does not depend on the others. For models small enough to be kept plain: the CPU
+// reads each expert's weights once for all of its rows, the device once a row. y, x [rows, hidden];
+// the table lies where the stream runs.
 void launchMoeExperts(std::span<float> y, std::span<const float> x,
                       std::span<const std::int32_t> experts, std::span<const float> weights,
                       std::span<const ExpertWeights> table, const MoeScratch &scratch,

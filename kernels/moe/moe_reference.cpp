@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/moe/moe.h"
-
 #include "kernels/common/simd.h"
 #include "kernels/linear/dot_block.h"
+#include "kernels/moe/moe_backends.h"
 #include "kernels/moe/swiglu.h"
 
 #include <algorithm>
@@ -12,12 +11,12 @@
 #include <stdexcept>
 #include <vector>
 
-namespace firesteel::kernels {
+namespace firesteel::kernels::reference {
 
 namespace {
 
-FIRESTEEL_SIMD_CLONES void swiglu(float *y, const float *gate, const float *up, float limit,
-                                  std::int64_t count)
+FIRESTEEL_SIMD_CLONES void swigluPart(float *y, const float *gate, const float *up, float limit,
+                                      std::int64_t count)
 {
     for (std::int64_t c = 0; c < count; c += 8)
         store8(y + c, clampedSwiglu8(load8(gate + c), load8(up + c), limit));
@@ -42,20 +41,19 @@ void expertColumns(std::span<float> y, std::int64_t yWidth, const float *x, std:
 
 } // namespace
 
-void launchSwiglu(std::span<float> y, std::span<const float> gate, std::span<const float> up,
-                  float limit, Stream &stream)
+void swiglu(std::span<float> y, std::span<const float> gate, std::span<const float> up, float limit,
+            ThreadPool &pool)
 {
-    if (y.size() % 8 != 0)
-        throw std::logic_error("launchSwiglu: the count must be a multiple of 8");
-    stream.pool().parallelFor(
-        static_cast<std::int64_t>(y.size()), 16384, [&](std::int64_t first, std::int64_t last) {
-            swiglu(y.data() + first, gate.data() + first, up.data() + first, limit, last - first);
-        });
+    pool.parallelFor(static_cast<std::int64_t>(y.size()), 16384,
+                     [&](std::int64_t first, std::int64_t last) {
+                         swigluPart(y.data() + first, gate.data() + first, up.data() + first, limit,
+                                    last - first);
+                     });
 }
 
-void launchMoeRouter(std::span<std::int32_t> experts, std::span<float> weights,
-                     std::span<const float> logits, std::span<const float> bias,
-                     const MoeShape &shape, std::int64_t rows, Stream & /*stream*/)
+void moeRouter(std::span<std::int32_t> experts, std::span<float> weights,
+               std::span<const float> logits, std::span<const float> bias, const MoeShape &shape,
+               std::int64_t rows)
 {
     std::vector<float> score(static_cast<std::size_t>(shape.experts));
     std::vector<std::int32_t> order(score.size());
@@ -85,10 +83,10 @@ void launchMoeRouter(std::span<std::int32_t> experts, std::span<float> weights,
     }
 }
 
-void launchMoeExperts(std::span<float> y, std::span<const float> x,
-                      std::span<const std::int32_t> experts, std::span<const float> weights,
-                      std::span<const ExpertWeights> table, const MoeScratch &scratch,
-                      const MoeShape &shape, std::int64_t rows, Stream &stream)
+void moeExperts(std::span<float> y, std::span<const float> x, std::span<const std::int32_t> experts,
+                std::span<const float> weights, std::span<const ExpertWeights> table,
+                const MoeScratch &scratch, const MoeShape &shape, std::int64_t rows,
+                ThreadPool &pool)
 {
     const std::int64_t assignments = rows * shape.expertsPerToken;
     // Assignments sorted by expert; begins[e] .. begins[e + 1) are those of expert e.
@@ -119,16 +117,15 @@ void launchMoeExperts(std::span<float> y, std::span<const float> x,
     const auto forBlocks = [&](std::int64_t columns, const auto &body) {
         constexpr std::int64_t kBlock = 64;
         const std::int64_t blocks = (columns + kBlock - 1) / kBlock;
-        stream.pool().parallelFor(
-            groupCount * blocks, 2, [&](std::int64_t first, std::int64_t last) {
-                for (std::int64_t part = first; part < last; ++part) {
-                    const Group &group = groups[static_cast<std::size_t>(part / blocks)];
-                    const std::int64_t begin = part % blocks * kBlock;
-                    body(group, std::span(sorted).subspan(group.begin, group.count),
-                         std::span(sourceRows).subspan(group.begin, group.count), begin,
-                         std::min(begin + kBlock, columns));
-                }
-            });
+        pool.parallelFor(groupCount * blocks, 2, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t part = first; part < last; ++part) {
+                const Group &group = groups[static_cast<std::size_t>(part / blocks)];
+                const std::int64_t begin = part % blocks * kBlock;
+                body(group, std::span(sorted).subspan(group.begin, group.count),
+                     std::span(sourceRows).subspan(group.begin, group.count), begin,
+                     std::min(begin + kBlock, columns));
+            }
+        });
     };
     forBlocks(shape.expertWidth,
               [&](const Group &group, std::span<const std::int32_t> slots,
@@ -140,8 +137,8 @@ void launchMoeExperts(std::span<float> y, std::span<const float> x,
                                 sources, expert.up, first, last);
                   for (const std::int32_t slot : slots) {
                       const std::int64_t at = slot * shape.expertWidth + first;
-                      swiglu(scratch.gate.data() + at, scratch.gate.data() + at,
-                             scratch.up.data() + at, shape.swigluLimit, last - first);
+                      swigluPart(scratch.gate.data() + at, scratch.gate.data() + at,
+                                 scratch.up.data() + at, shape.swigluLimit, last - first);
                   }
               });
     forBlocks(shape.hidden,
@@ -163,4 +160,4 @@ void launchMoeExperts(std::span<float> y, std::span<const float> x,
         }
 }
 
-} // namespace firesteel::kernels
+} // namespace firesteel::kernels::reference

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/norm/norm.h"
+#include "kernels/norm/norm_backends.h"
 
 #include <cmath>
 
-namespace firesteel::kernels {
+namespace firesteel::kernels::reference {
 
-void launchRmsNorm(std::span<float> y, std::span<const float> x, std::span<const float> weight,
-                   float eps, std::int64_t rows, Stream & /*stream*/)
+void rmsNorm(std::span<float> y, std::span<const float> x, std::span<const float> weight, float eps,
+             std::int64_t rows)
 {
     const std::size_t cols = weight.size();
     for (std::size_t t = 0; t < static_cast<std::size_t>(rows); ++t) {
@@ -20,8 +20,8 @@ void launchRmsNorm(std::span<float> y, std::span<const float> x, std::span<const
     }
 }
 
-void launchLayerNorm(std::span<float> y, std::span<const float> x, std::span<const float> weight,
-                     std::span<const float> bias, float eps, std::int64_t rows, Stream & /*stream*/)
+void layerNorm(std::span<float> y, std::span<const float> x, std::span<const float> weight,
+               std::span<const float> bias, float eps, std::int64_t rows)
 {
     const std::size_t cols = weight.size();
     for (std::size_t t = 0; t < static_cast<std::size_t>(rows); ++t) {
@@ -44,4 +44,4 @@ void launchLayerNorm(std::span<float> y, std::span<const float> x, std::span<con
     }
 }
 
-} // namespace firesteel::kernels
+} // namespace firesteel::kernels::reference

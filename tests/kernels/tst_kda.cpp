@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/kda/kda.h"
+//
+// The pieces of KDA on the CPU.
+#include "kernels/kda/kda_reference.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_values.h"
 
@@ -10,6 +12,7 @@
 #include <vector>
 
 using namespace firesteel::kernels;
+using namespace firesteel::kernels::reference;
 using firesteel::test::RandomValues;
 
 namespace {
@@ -25,9 +28,9 @@ struct Rows
         : rows(count)
     {
         RandomValues random(seed);
-        Stream stream(1);
+        ThreadPool pool(1);
         u = random.uniforms(static_cast<std::size_t>(count) * 3 * kWidth);
-        launchKdaNormalize(u, kShape, count, stream);
+        kdaNormalize(u, kShape, count, pool);
         g = random.uniforms(static_cast<std::size_t>(count) * kWidth, -4.99F, -0.01F);
         beta = random.uniforms(static_cast<std::size_t>(count) * 3, 0.01F, 0.99F);
     }
@@ -93,7 +96,7 @@ double largestError(std::span<const float> actual, const std::vector<double> &ex
 
 TEST_CASE("recurrent and chunk form of KDA equal the double-precision recurrence")
 {
-    Stream stream(2);
+    ThreadPool pool(2);
     for (const std::int64_t rows : { 1, 2, 15, 16, 17, 63, 64, 65, 150 }) {
         const Rows x(rows, static_cast<std::uint64_t>(rows));
         const std::vector<float> start = RandomValues(99).uniforms(kStateSize, -0.5F, 0.5F);
@@ -103,23 +106,23 @@ TEST_CASE("recurrent and chunk form of KDA equal the double-precision recurrence
 
         std::vector<float> chunkState = start;
         std::vector<float> output(static_cast<std::size_t>(rows) * kWidth, NAN);
-        launchKdaChunks(output, chunkState, x.u, x.g, x.beta, kShape, rows, stream);
+        kdaChunks(output, chunkState, x.u, x.g, x.beta, kShape, rows, pool);
         CHECK(largestError(output, exactOutput) <= stateTolerance(rows));
         CHECK(largestError(chunkState, exactState) <= stateTolerance(rows));
 
         std::vector<float> state = start;
         std::fill(output.begin(), output.end(), NAN);
-        launchKdaRecurrent(output, state, {}, x.records(0, rows), kShape, stream);
+        kdaRecurrent(output, state, {}, x.records(0, rows), kShape, pool);
         CHECK(largestError(output, exactOutput) <= stateTolerance(rows));
         CHECK(state == start); // only accepted rows change the state
-        launchKdaRecurrent({}, state, x.records(0, rows), {}, kShape, stream);
+        kdaRecurrent({}, state, x.records(0, rows), {}, kShape, pool);
         CHECK(largestError(state, exactState) <= stateTolerance(rows));
     }
 }
 
 TEST_CASE("decays at the lower bound over many rows neither overflow nor lose the newest rows")
 {
-    Stream stream(1);
+    ThreadPool pool(1);
     Rows x(64, 5);
     std::fill(x.g.begin(), x.g.end(), -5.0F);
     std::vector<double> exactState(kStateSize, 0.0);
@@ -127,26 +130,26 @@ TEST_CASE("decays at the lower bound over many rows neither overflow nor lose th
     exactRecurrence(exactOutput, exactState, x);
     std::vector<float> state(kStateSize, 0.0F);
     std::vector<float> output(64 * kWidth);
-    launchKdaChunks(output, state, x.u, x.g, x.beta, kShape, 64, stream);
+    kdaChunks(output, state, x.u, x.g, x.beta, kShape, 64, pool);
     CHECK(largestError(output, exactOutput) <= stateTolerance(64));
     CHECK(largestError(state, exactState) <= stateTolerance(64));
 }
 
 TEST_CASE("chunks of any multiple of 64 rows give the same bits (E2)")
 {
-    Stream stream(2);
+    ThreadPool pool(2);
     const Rows x(200, 7);
     std::vector<float> whole(200 * kWidth);
     std::vector<float> wholeState(kStateSize, 0.0F);
-    launchKdaChunks(whole, wholeState, x.u, x.g, x.beta, kShape, 200, stream);
+    kdaChunks(whole, wholeState, x.u, x.g, x.beta, kShape, 200, pool);
     for (const std::int64_t chunk : { 64, 128 }) {
         std::vector<float> parts(200 * kWidth);
         std::vector<float> state(kStateSize, 0.0F);
         for (std::int64_t begin = 0; begin < 200; begin += chunk) {
             const std::int64_t rows = std::min<std::int64_t>(chunk, 200 - begin);
             const KdaRecords part = x.records(begin, rows);
-            launchKdaChunks(std::span(parts).subspan(static_cast<std::size_t>(begin) * kWidth),
-                            state, part.u, part.g, part.beta, kShape, rows, stream);
+            kdaChunks(std::span(parts).subspan(static_cast<std::size_t>(begin) * kWidth), state,
+                      part.u, part.g, part.beta, kShape, rows, pool);
         }
         CHECK(parts == whole);
         CHECK(state == wholeState);
@@ -155,16 +158,16 @@ TEST_CASE("chunks of any multiple of 64 rows give the same bits (E2)")
 
 TEST_CASE("rows verified together equal rows decoded one by one, bit for bit (E1)")
 {
-    Stream stream(3);
+    ThreadPool pool(3);
     const Rows x(9, 11);
     std::vector<float> together(9 * kWidth);
     std::vector<float> start = RandomValues(3).uniforms(kStateSize);
-    launchKdaRecurrent(together, start, {}, x.records(0, 9), kShape, stream);
+    kdaRecurrent(together, start, {}, x.records(0, 9), kShape, pool);
     std::vector<float> state = start;
     for (std::int64_t t = 0; t < 9; ++t) {
         std::vector<float> alone(kWidth);
-        launchKdaRecurrent(alone, state, t > 0 ? x.records(t - 1, 1) : KdaRecords {},
-                           x.records(t, 1), kShape, stream);
+        kdaRecurrent(alone, state, t > 0 ? x.records(t - 1, 1) : KdaRecords {}, x.records(t, 1),
+                     kShape, pool);
         CHECK(std::equal(alone.begin(), alone.end(),
                          together.begin() + t * static_cast<std::int64_t>(kWidth)));
     }
@@ -172,13 +175,13 @@ TEST_CASE("rows verified together equal rows decoded one by one, bit for bit (E1
 
 TEST_CASE("the convolution sees the window before the first row and shifts it after the last")
 {
-    Stream stream(2);
+    ThreadPool pool(2);
     constexpr std::size_t kChannels = 16;
     const std::vector<float> z = RandomValues(21).uniforms(10 * kChannels);
     const std::vector<float> w = RandomValues(22).uniforms(kChannels * 4);
     const std::vector<float> zeros(3 * kChannels, 0.0F);
     std::vector<float> u(10 * kChannels);
-    launchKdaConv(u, z, zeros, w, 10, stream);
+    kdaConv(u, z, zeros, w, 10, pool);
     for (std::size_t t = 0; t < 10; ++t)
         for (std::size_t c = 0; c < kChannels; ++c) {
             double sum = 0;
@@ -197,9 +200,9 @@ TEST_CASE("the convolution sees the window before the first row and shifts it af
         std::size_t at = 0;
         for (const std::int64_t rows : parts) {
             const auto count = static_cast<std::size_t>(rows) * kChannels;
-            launchKdaConv(std::span(split).subspan(at, count), std::span(z).subspan(at, count),
-                          window, w, rows, stream);
-            launchKdaShiftWindow(window, std::span(z).subspan(at, count), kChannels, rows);
+            kdaConv(std::span(split).subspan(at, count), std::span(z).subspan(at, count), window, w,
+                    rows, pool);
+            kdaShiftWindow(window, std::span(z).subspan(at, count), kChannels, rows);
             at += count;
         }
         CHECK(split == u);
@@ -209,13 +212,13 @@ TEST_CASE("the convolution sees the window before the first row and shifts it af
 
 TEST_CASE("gates lie between the lower bound and zero, betas between zero and one")
 {
-    Stream stream(1);
+    ThreadPool pool(1);
     std::vector<float> g = RandomValues(31).uniforms(4 * kWidth, -30.0F, 30.0F);
     std::vector<float> beta { -2, 0, 2, -200, 200, 1, 0, 0, 0, 0, 0, 0 };
     const std::vector<float> raw = g;
     const std::vector<float> bias = RandomValues(32).uniforms(kWidth);
     const std::vector<float> aLog { -1.0F, 0.0F, 0.7F };
-    launchKdaGates(g, beta, bias, aLog, kShape, 4, stream);
+    kdaGates(g, beta, bias, aLog, kShape, 4, pool);
     for (std::size_t i = 0; i < g.size(); ++i) {
         const double rate = std::exp(static_cast<double>(aLog[i / 16 % 3]));
         const double x
@@ -232,12 +235,12 @@ TEST_CASE("gates lie between the lower bound and zero, betas between zero and on
 
 TEST_CASE("the output norm normalises each head and multiplies by a sigmoid gate")
 {
-    Stream stream(1);
+    ThreadPool pool(1);
     const std::vector<float> o = RandomValues(41).uniforms(2 * kWidth);
     const std::vector<float> gate = RandomValues(42).uniforms(2 * kWidth, -3, 3);
     const std::vector<float> weight = RandomValues(43).uniforms(16);
     std::vector<float> y(2 * kWidth);
-    launchKdaOutput(y, o, gate, weight, 1e-5F, kShape, 2, stream);
+    kdaOutput(y, o, gate, weight, 1e-5F, kShape, 2, pool);
     for (std::size_t head = 0; head < 6; ++head) {
         double squares = 0;
         for (std::size_t c = 0; c < 16; ++c)

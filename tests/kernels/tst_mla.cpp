@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/mla/mla.h"
+#include "kernels/mla/mla_backends.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_values.h"
 
@@ -20,11 +20,11 @@ constexpr IndexShape kIndex { .heads = 2, .headDim = 8, .pool = 4, .topK = 16 };
 
 std::vector<std::int32_t> selected(const std::vector<float> &scores, std::int64_t position)
 {
-    Stream stream(1);
+    ThreadPool pool(1);
     std::vector<std::int32_t> positions(static_cast<std::size_t>(kIndex.maxSelected()), -1);
     std::vector<std::int32_t> counts(1);
-    launchIndexSelect({ positions, counts }, scores, kIndex, position, 1,
-                      static_cast<std::int64_t>(scores.size()), stream);
+    reference::selectBest({ positions, counts, kIndex.maxSelected() }, scores, kIndex, position, 1,
+                          static_cast<std::int64_t>(scores.size()), pool);
     positions.resize(static_cast<std::size_t>(counts[0]));
     return positions;
 }
@@ -61,11 +61,15 @@ TEST_CASE("the best pools are selected in order of position, ties go to the earl
     CHECK(selected(std::vector<float>(6, 0.5F), 23) == range(0, 16));
     // One tie at the border: pool 1 wins over pool 4.
     CHECK(selected({ 9, 1, 9, 9, 1 }, 19) == range(0, 16));
+    // NaN ranks with minus infinity, zeros of both signs with each other.
+    const float infinity = std::numeric_limits<float>::infinity();
+    CHECK(selected({ NAN, 1, 1, 1, -infinity }, 19) == range(0, 16));
+    CHECK(selected({ -0.0F, 1, 1, 1, 0 }, 19) == range(0, 16));
 }
 
 TEST_CASE("index scores follow the formula and mask incomplete pools")
 {
-    Stream stream(2);
+    ThreadPool pool(2);
     RandomValues random(1);
     constexpr std::int64_t kRows = 7;
     constexpr std::int64_t kFirst = 9;
@@ -74,7 +78,7 @@ TEST_CASE("index scores follow the formula and mask incomplete pools")
     const std::vector<float> weights = random.uniforms(kRows * 2);
     const std::vector<float> keys = random.uniforms(kPools * 8);
     std::vector<float> scores(kRows * kPools, NAN);
-    launchIndexScores(scores, query, weights, keys, kIndex, kFirst, kRows, kPools, stream);
+    reference::indexScores(scores, query, weights, keys, kIndex, kFirst, kRows, kPools, pool);
     for (std::size_t t = 0; t < kRows; ++t)
         for (std::size_t p = 0; p < kPools; ++p) {
             if (p >= (static_cast<std::size_t>(kFirst) + t + 1) / 4) {
@@ -88,7 +92,7 @@ TEST_CASE("index scores follow the formula and mask incomplete pools")
                     dot += static_cast<double>(query[t * 16 + h * 8 + c])
                         * static_cast<double>(keys[p * 8 + c]);
                 expected += static_cast<double>(weights[t * 2 + h])
-                    * std::max(0.0, dot / std::sqrt(8.0));
+                    * std::max(0.0, dot / std::sqrt(8.0)) / std::sqrt(2.0);
             }
             CHECK(static_cast<double>(scores[t * kPools + p])
                   == doctest::Approx(expected).epsilon(1e-5));
@@ -109,9 +113,18 @@ TEST_CASE("pooled keys are per-channel softmax averages, whatever the split of t
         std::vector<float> tailGate(kIndexTailRows * 8);
         std::size_t at = 0;
         for (const std::size_t rows : parts) {
-            launchIndexPool(pooled, { tailKey, tailGate }, std::span(key).subspan(at * 8, rows * 8),
+            const MlaSlot slot { nullptr, pooled.data(), tailKey.data(), tailGate.data() };
+            const StepSequence sequence { .rows = static_cast<std::int32_t>(rows),
+                                          .firstPosition = static_cast<std::int32_t>(at) };
+            const std::vector<std::int32_t> sequenceOf(rows);
+            launchIndexPool({ &slot, 1 }, std::span(key).subspan(at * 8, rows * 8),
                             std::span(gate).subspan(at * 8, rows * 8), ape, kIndex,
-                            static_cast<std::int64_t>(at), static_cast<std::int64_t>(rows), stream);
+                            { .sequences = { &sequence, 1 },
+                              .sequenceOf = sequenceOf,
+                              .rows = sequence.rows,
+                              .mostRows = sequence.rows,
+                              .longestContext = kRows },
+                            stream);
             at += rows;
         }
         return pooled;
@@ -155,9 +168,22 @@ TEST_CASE("absorbed attention equals attention with expanded keys and values")
     std::vector<float> absorbed(kRows * 2 * 24);
     std::vector<float> mixed(kRows * 2 * 24);
     std::vector<float> out(kRows * 2 * 16, NAN);
-    launchMlaAbsorbQuery(absorbed, query, matrix, kShape, kRows, stream);
-    launchMlaAttend(mixed, absorbed, latents, { positions, counts }, 32, kShape, kRows, stream);
-    launchMlaExpandValue(out, mixed, matrix, kShape, kRows, stream);
+    std::vector<float> cache(kTokens * 24, NAN);
+    const MlaSlot slot { .latents = cache.data() };
+    const StepSequence sequence { .rows = kTokens };
+    const std::vector<std::int32_t> sequenceOf(kTokens);
+    Step step { .sequences = { &sequence, 1 },
+                .sequenceOf = sequenceOf,
+                .rows = kTokens,
+                .mostRows = kTokens,
+                .longestContext = kTokens };
+    launchMlaStore({ &slot, 1 }, latents, kShape, step, stream);
+    CHECK(cache == latents);
+    step.rows = kRows;
+    launchMlaAbsorbQuery(absorbed, query, matrix, kShape, kRows, RowClass::Prefill, stream);
+    launchMlaAttend(mixed, absorbed, { &slot, 1 }, { positions, counts, 32 }, {}, kShape, step,
+                    RowClass::Prefill, stream);
+    launchMlaExpandValue(out, mixed, matrix, kShape, kRows, RowClass::Prefill, stream);
 
     const auto expand
         = [&](std::size_t head, std::size_t row, std::size_t token) { // row of kv_b times a latent
@@ -216,7 +242,7 @@ TEST_CASE("absorption reads every stored type")
                                            { half.data(), DType::F16, 16, 72 } };
     for (std::size_t i = 0; i < 3; ++i) {
         results[i].resize(72);
-        launchMlaAbsorbQuery(results[i], query, matrices[i], kShape, 1, stream);
+        launchMlaAbsorbQuery(results[i], query, matrices[i], kShape, 1, RowClass::Decode, stream);
     }
     CHECK(results[0] == results[1]);
     CHECK(results[0] == results[2]);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "tests/support/loaded_model.h"
 
+#include "kernels/common/device.h"
 #include "tests/support/test_paths.h"
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace firesteel::test {
 
@@ -21,9 +23,9 @@ engine::Checkpoint openOrThrow(const std::filesystem::path &directory)
 } // namespace
 
 LoadedModel::LoadedModel(const std::filesystem::path &directory, int threads,
-                         std::uint64_t decodeBudgetBytes)
+                         std::uint64_t decodeBudgetBytes, std::shared_ptr<kernels::CudaQueue> queue)
     : checkpoint(openOrThrow(directory))
-    , stream(threads)
+    , stream(threads, std::move(queue))
 {
     auto loaded = engine::Model::load(checkpoint, stream, {}, {}, decodeBudgetBytes);
     if (!loaded)
@@ -64,6 +66,43 @@ LoadedModel &embeddedModel()
 {
     static LoadedModel model(embeddedModelDirectory());
     return model;
+}
+
+namespace {
+
+// The queue of a model's own on the GPU; null after reporting a skip.
+std::shared_ptr<kernels::CudaQueue> openQueue()
+{
+    const kernels::DeviceSearch search = kernels::findDevice();
+    if (search.device)
+        return kernels::openCudaQueue();
+    reportSkip(search.reason);
+    return nullptr;
+}
+
+} // namespace
+
+LoadedModel *embeddedModelOnDevice()
+{
+    static const auto queue = openQueue();
+    if (!queue)
+        return nullptr;
+    static LoadedModel model(embeddedModelDirectory(), 1, 0, queue);
+    return &model;
+}
+
+LoadedModel *trainedModelOnDevice()
+{
+    const auto directory = modelDirectory();
+    if (!directory) {
+        reportSkip("FIRESTEEL_MODEL is not set");
+        return nullptr;
+    }
+    static const auto queue = openQueue();
+    if (!queue)
+        return nullptr;
+    static LoadedModel model(*directory, 1, 0, queue);
+    return &model;
 }
 
 std::int32_t argmax(std::span<const float> row)

@@ -18,7 +18,8 @@ struct LoadedModel
 {
     // Throws std::runtime_error with the engine's message when loading fails.
     explicit LoadedModel(const std::filesystem::path &directory, int threads = 2,
-                         std::uint64_t decodeBudgetBytes = UINT64_MAX);
+                         std::uint64_t decodeBudgetBytes = UINT64_MAX,
+                         std::shared_ptr<kernels::CudaQueue> queue = nullptr);
 
     engine::Checkpoint checkpoint;
     kernels::Stream stream;
@@ -44,6 +45,10 @@ LoadedModel *trainedModel();
 
 // The quantised Glimmer that comes with the program, loaded once per process.
 LoadedModel &embeddedModel();
+
+// The same models on the GPU; null after reporting a skip where there is none.
+LoadedModel *embeddedModelOnDevice();
+LoadedModel *trainedModelOnDevice();
 
 std::int32_t argmax(std::span<const float> row); // the lowest id among equals
 

@@ -45,12 +45,14 @@ double streamTolerance(const engine::ModelShape &shape, int layers)
 double logitTolerance(const engine::Checkpoint &checkpoint)
 {
     const engine::ModelShape &shape = checkpoint.shape();
-    kernels::ThreadPool pool(1);
-    engine::WeightReader weights(checkpoint, pool);
+    kernels::Stream stream(1);
+    engine::WeightStore store(stream);
+    engine::WeightReader weights(checkpoint, store);
     const engine::LinearWeight headWeight
         = weights.dense("lm_head", shape.vocabularySize, shape.hiddenSize);
-    const std::vector<float> norm
+    const kernels::Buffer<float> norms
         = weights.values("model.language_model.norm.weight", { shape.hiddenSize });
+    const std::span<const float> norm = norms;
     if (weights.error())
         throw std::runtime_error(weights.error()->message);
     const kernels::Matrix &head = *headWeight.matrix();
@@ -67,6 +69,24 @@ double logitTolerance(const engine::Checkpoint &checkpoint)
     for (const float weight : norm)
         largestWeight = std::max(largestWeight, std::abs(static_cast<double>(weight)));
     return streamTolerance(shape, shape.layerCount) * largestRow * largestWeight;
+}
+
+double deviceLogitTolerance(const engine::Checkpoint &checkpoint)
+{
+    const engine::ModelShape &shape = checkpoint.shape();
+    constexpr double kHalf = 0x1p-11; // unit roundoffs
+    constexpr double kBrain = 0x1p-9;
+    double variance = kHalf * kHalf / 3; // the head
+    for (const engine::AttentionKind kind : shape.attention) {
+        // Stages of products, one rounding each, as in streamTolerance: qkv and output, or query in
+        // two steps, latent, output; gate and up, down. They are independent, so variances add.
+        const double products = kind == engine::AttentionKind::Kda ? 2 + 2 : 4 + 2;
+        variance += products * kHalf * kHalf / 3;
+        if (kind == engine::AttentionKind::Mla)
+            variance += 2 * kBrain * kBrain / 3;
+    }
+    const double ours = streamTolerance(shape, shape.layerCount);
+    return logitTolerance(checkpoint) / ours * std::hypot(ours, 8 * std::sqrt(variance));
 }
 
 } // namespace firesteel::test

@@ -19,4 +19,8 @@ double streamTolerance(const engine::ModelShape &shape, int layers);
 // have a root mean square of at most max |norm weight|.
 double logitTolerance(const engine::Checkpoint &checkpoint);
 
+// The same for the device against float32: there EXL3 matrices round their rotated inputs to F16,
+// and latent attention its cache and its probabilities to BF16.
+double deviceLogitTolerance(const engine::Checkpoint &checkpoint);
+
 } // namespace firesteel::test

@@ -152,10 +152,13 @@ TEST_CASE("what a loaded model would give back is there for the next one")
     REQUIRE(measured);
     const CheckpointSize &size = *measured;
     const LoadOptions options = test::loadOptions(fixture.folder(), 4096);
-    const LoadBudget alone = loadBudget(size, options, 1ULL << 40);
+    const auto cpuWith = [](std::uint64_t bytes) {
+        return Processor { .isDevice = false, .name = {}, .note = {}, .availableBytes = bytes };
+    };
+    const LoadBudget alone = loadBudget(size, options, cpuWith(1ULL << 40));
     const std::uint64_t needed = alone.estimate.weightBytes + alone.estimate.stateBytes;
-    CHECK(!loadBudget(size, options, needed).estimate.refusal);
-    CHECK(loadBudget(size, options, needed - 1).estimate.refusal);
+    CHECK(!loadBudget(size, options, cpuWith(needed)).estimate.refusal);
+    CHECK(loadBudget(size, options, cpuWith(needed - 1)).estimate.refusal);
 
     const auto loaded = LoadedModel::load(options, [](const LoadProgress &) { }, {});
     REQUIRE(loaded);
