@@ -38,7 +38,7 @@ Result<Processor> chooseProcessor(ProcessorChoice choice, const ModelShape &shap
     const std::optional<std::uint64_t> available = availableMemoryBytes();
     if (!available)
         return fail(ErrorCode::Io, "/proc/meminfo does not tell how much memory is available.");
-    const Processor cpu { .isDevice = false, .name = {}, .note = {}, .availableBytes = *available };
+    Processor cpu { .isDevice = false, .name = {}, .note = {}, .availableBytes = *available };
     if (choice == ProcessorChoice::Cpu)
         return cpu;
     const kernels::DeviceSearch search = kernels::findDevice();

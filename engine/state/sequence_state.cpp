@@ -45,8 +45,10 @@ SequenceState::Snapshot SequenceState::snapshot() const
     if (!m_pending.empty())
         throw std::logic_error("SequenceState::snapshot: rows are pending");
     Snapshot result { .tokens = m_tokens, .recordedRows = m_recordedRows, .kda = {}, .tails = {} };
+    result.kda.reserve(m_kda.size());
     for (const KdaState &layer : m_kda)
         result.kda.push_back(layer.clone(*m_stream));
+    result.tails.reserve(m_mla.size());
     for (const KvCache &layer : m_mla)
         result.tails.push_back(layer.tail().clone(*m_stream));
     return result;
@@ -86,9 +88,11 @@ SequenceState SequenceState::fork() const
     if (!m_pending.empty())
         throw std::logic_error("SequenceState::fork: rows are pending");
     std::vector<KdaState> kda;
+    kda.reserve(m_kda.size());
     for (const KdaState &layer : m_kda)
         kda.push_back(layer.clone(*m_stream));
     std::vector<KvCache> mla;
+    mla.reserve(m_mla.size());
     for (const KvCache &layer : m_mla)
         mla.push_back(layer.copyPrefix(m_tokens.size(), *m_stream));
     SequenceState copy(m_contextTokens, std::move(kda), std::move(mla), *m_stream);
