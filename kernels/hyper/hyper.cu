@@ -136,7 +136,9 @@ __global__ __launch_bounds__(kThreads) void streamsKernel(float *streams, float 
 __device__ float sigmoid(float x) { return 1.0F / (1.0F + expf(-x)); }
 
 // Row softmax, then alternating column and row normalisation, as the reference does it; divisions
-// by a common divisor are products with its reciprocal.
+// by a common divisor are products with its reciprocal, which is off by one unit in the last place
+// at most: the correctly rounded one is a subroutine, and this chain of 39 steps of four would take
+// 25 us instead of 2.
 __device__ void sinkhorn(float (&c)[kHyperStreams][kHyperStreams], int iterations, float eps)
 {
     constexpr int kS = kHyperStreams;
@@ -155,7 +157,8 @@ __device__ void sinkhorn(float (&c)[kHyperStreams][kHyperStreams], int iteration
         if (iteration > 0) {
 #pragma unroll
             for (int i = 0; i < kS; ++i) {
-                const float scale = 1.0F / ((c[i][0] + c[i][1]) + (c[i][2] + c[i][3]) + eps);
+                const float scale
+                    = __fdividef(1.0F, (c[i][0] + c[i][1]) + (c[i][2] + c[i][3]) + eps);
 #pragma unroll
                 for (int j = 0; j < kS; ++j)
                     c[i][j] *= scale;
@@ -163,7 +166,7 @@ __device__ void sinkhorn(float (&c)[kHyperStreams][kHyperStreams], int iteration
         }
 #pragma unroll
         for (int j = 0; j < kS; ++j) {
-            const float scale = 1.0F / ((c[0][j] + c[1][j]) + (c[2][j] + c[3][j]) + eps);
+            const float scale = __fdividef(1.0F, (c[0][j] + c[1][j]) + (c[2][j] + c[3][j]) + eps);
 #pragma unroll
             for (int i = 0; i < kS; ++i)
                 c[i][j] *= scale;

@@ -210,9 +210,8 @@ void indexScore(const IndexSlice &slice, void *queryParts, std::span<const float
                 slice.firstRow, heads, padded);
     const std::int64_t chunks
         = (step.longestContext / kIndexPool + kBlockPools - 1) / kBlockPools;
-    const dim3 grid(static_cast<unsigned>(
-                        std::min<std::int64_t>(chunks, std::int64_t { 2 } * queue.multiprocessors())),
-                    static_cast<unsigned>(step.sequences.size()));
+    const std::int64_t blocks = std::min<std::int64_t>(chunks, 2LL * queue.multiprocessors());
+    const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(step.sequences.size()));
     launchAhead(index_score_kernel, grid, kThreads, 0, queue, "index_score_kernel",
                 ScoreArguments {
                     .slice = slice,

@@ -258,10 +258,10 @@ __global__ void __launch_bounds__(kThreads, kTiles == 1 ? 2 : 1)
 #pragma unroll
             for (int m = 0; m < kTiles; ++m)
                 loadMatrices(a[m],
-                             stages
-                                 + static_cast<std::uint32_t>(
-                                     Place::kProbabilities + (m * 16 + lane % 16) * kProbabilityBytes
-                                     + k * 32 + lane / 16 * 16));
+                             stages + Place::kProbabilities
+                                 + static_cast<std::uint32_t>((m * 16 + lane % 16)
+                                                                  * kProbabilityBytes
+                                                              + k * 32 + lane / 16 * 16));
 #pragma unroll
             for (int n = 0; n < kWarpColumns / 8; n += 2) {
                 std::uint32_t b[4];

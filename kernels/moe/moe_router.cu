@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The router's choice and the clamped SwiGLU. A warp chooses for a row: lane l keeps the scores of
-// experts l, l + 32, …; the best is found as often as a token has experts.
+// experts l, l + 32, … as integers that order like them; the best is found as often as a token has
+// experts, by two reductions of the warp: the highest score, then the lowest id that has it.
 #include "kernels/common/block_reduce.cuh"
 #include "kernels/common/cuda_queue.cuh"
 #include "kernels/moe/moe_backends.h"
@@ -17,6 +18,17 @@ constexpr int kLaneExperts = 16; // so 512 experts at most
 constexpr int kMostChosen = 32;
 constexpr int kSwigluThreads = 256;
 
+constexpr unsigned kNoExpert = 0xFFFFFFFFU;
+
+// An integer above 0 that orders like the number. NaN, of a row that means nothing, is lowest.
+__device__ unsigned orderedKey(float value)
+{
+    if (isnan(value))
+        return 1;
+    const unsigned bits = __float_as_uint(value + 0.0F); // -0 becomes 0
+    return max(2U, (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U);
+}
+
 __global__ __launch_bounds__(kRouterThreads) void routerKernel(std::int32_t *experts,
                                                                float *weights, const float *logits,
                                                                const float *bias, int count,
@@ -27,54 +39,43 @@ __global__ __launch_bounds__(kRouterThreads) void routerKernel(std::int32_t *exp
     if (row >= rows)
         return;
     float score[kLaneExperts];
-    float biased[kLaneExperts];
+    unsigned key[kLaneExperts]; // 0: no such expert, or taken
 #pragma unroll
     for (int i = 0; i < kLaneExperts; ++i) {
         const int expert = lane + 32 * i;
-        const bool exists = expert < count;
-        score[i] = exists
-            ? 1.0F / (1.0F + expf(-logits[static_cast<long long>(row) * count + expert]))
-            : 0.0F;
-        biased[i] = exists ? score[i] + bias[expert] : -INFINITY;
-        if (isnan(biased[i]))
-            biased[i] = -INFINITY; // of a row that means nothing: its choice only has to be valid
+        score[i] = 0;
+        key[i] = 0;
+        if (expert < count) {
+            score[i] = 1.0F / (1.0F + expf(-logits[static_cast<long long>(row) * count + expert]));
+            key[i] = orderedKey(score[i] + bias[expert]);
+        }
     }
-    unsigned taken = 0; // bit i: the lane's i-th expert
     float sum = 0;
     float mine = 0; // lane i keeps the i-th choice
     int mineExpert = 0;
     for (int n = 0; n < chosen; ++n) {
-        float best = -INFINITY;
-        int bestExpert = count; // no expert yet
+        unsigned best = 0;
+#pragma unroll
+        for (int i = 0; i < kLaneExperts; ++i)
+            best = max(best, key[i]);
+        best = __reduce_max_sync(kAllLanes, best);
+        unsigned expert = kNoExpert;
         float bestScore = 0;
 #pragma unroll
-        for (int i = 0; i < kLaneExperts; ++i) {
-            const int expert = lane + 32 * i;
-            if (expert < count && (taken >> i & 1U) == 0
-                && (bestExpert == count || biased[i] > best)) {
-                best = biased[i];
-                bestExpert = expert;
+        for (int i = kLaneExperts - 1; i >= 0; --i)
+            if (key[i] == best && lane + 32 * i < count) {
+                expert = static_cast<unsigned>(lane + 32 * i);
                 bestScore = score[i];
             }
-        }
-        for (int offset = 16; offset > 0; offset /= 2) {
-            const float otherBest = __shfl_xor_sync(kAllLanes, best, offset);
-            const int otherExpert = __shfl_xor_sync(kAllLanes, bestExpert, offset);
-            const float otherScore = __shfl_xor_sync(kAllLanes, bestScore, offset);
-            const bool better = otherExpert < count
-                && (bestExpert == count || otherBest > best
-                    || (otherBest == best && otherExpert < bestExpert));
-            if (better) {
-                best = otherBest;
-                bestExpert = otherExpert;
-                bestScore = otherScore;
-            }
-        }
-        if (bestExpert % 32 == lane)
-            taken |= 1U << (bestExpert / 32);
+        const unsigned winner = __reduce_min_sync(kAllLanes, expert);
+        bestScore = __shfl_sync(kAllLanes, bestScore, static_cast<int>(winner % 32));
+#pragma unroll
+        for (int i = 0; i < kLaneExperts; ++i)
+            if (static_cast<unsigned>(lane + 32 * i) == winner)
+                key[i] = 0;
         if (lane == n) {
             mine = bestScore;
-            mineExpert = bestExpert;
+            mineExpert = static_cast<int>(winner);
         }
         sum += bestScore;
     }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 
 namespace firesteel::test {
 
@@ -53,6 +54,7 @@ std::vector<std::int32_t> paddedPositions(const SelectedTokens &tokens, std::int
 std::vector<std::int32_t> countsOf(const SelectedTokens &tokens)
 {
     std::vector<std::int32_t> counts;
+    counts.reserve(tokens.rows.size());
     for (const auto &row : tokens.rows)
         counts.push_back(static_cast<std::int32_t>(row.size()));
     return counts;

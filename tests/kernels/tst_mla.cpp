@@ -8,6 +8,7 @@
 #include <cmath>
 #include <doctest/doctest.h>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -92,7 +93,7 @@ TEST_CASE("index scores follow the formula and mask incomplete pools")
                     dot += static_cast<double>(query[t * 16 + h * 8 + c])
                         * static_cast<double>(keys[p * 8 + c]);
                 expected += static_cast<double>(weights[t * 2 + h])
-                    * std::max(0.0, dot / std::sqrt(8.0)) / std::sqrt(2.0);
+                    * std::max(0.0, dot / std::sqrt(8.0)) / std::numbers::sqrt2;
             }
             CHECK(static_cast<double>(scores[t * kPools + p])
                   == doctest::Approx(expected).epsilon(1e-5));
