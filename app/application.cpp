@@ -4,6 +4,7 @@
 #include "app/markdown/code_document.h"
 
 #include <QFileInfo>
+#include <QLocale>
 #include <QStandardPaths>
 
 #include <memory>
@@ -17,6 +18,8 @@ using namespace Qt::Literals::StringLiterals;
 
 // Conversations beside the current one that stay in memory.
 constexpr int kOpenConversations = 8;
+
+QString countText(int count) { return QLocale().toString(count); }
 
 QString defaultDatabase()
 {
@@ -71,6 +74,13 @@ Application::Application(std::unique_ptr<engine::Engine> engine, ApplicationSetu
     connect(&m_models, &ModelsController::useRequested, this, &Application::useModel);
     connect(&m_models, &ModelsController::modelsFolderChanged, this,
             [this] { m_settings.setModelsFolder(m_models.modelsFolder()); });
+    // What a load leaves free is what the panel marks and warns below.
+    const auto markReserve
+        = [this] { m_monitor.setReserve(m_settings.loadOptions().memoryReserveBytes); };
+    connect(&m_loadSettings, &LoadSettings::edited, this, markReserve);
+    markReserve();
+    connect(&m_models, &ModelsController::drafterFolderChanged, this,
+            [this] { m_engineController.setDrafter(m_models.drafterFolder()); });
     newConversation();
 }
 
@@ -90,7 +100,14 @@ void Application::start()
             tr("Firesteel did not end properly last time. In case the model was the reason, it was "
                "not loaded by itself."));
     } else {
-        m_engineController.retry();
+        // The drafter that goes with the model is known by then.
+        connect(
+            &m_models, &ModelsController::listed, this,
+            [this] {
+                if (m_engineController.state() == EngineController::State::Looking)
+                    m_engineController.retry();
+            },
+            Qt::SingleShotConnection);
     }
     CodeDocument::prepareLanguages();
 }
@@ -224,8 +241,8 @@ void Application::exportConversations(const QString &conversationId, const QUrl 
     m_exchange.exportTo(file.toLocalFile(), only)
         .then(this, [this, file](const StoreResult<ExchangeResult> &done) {
             setExchange(false,
-                        done ? tr("Exported %n chat(s) to %1.", nullptr, done->conversations)
-                                   .arg(file.fileName())
+                        done ? tr("Exported to %1. Chats: %2.")
+                                   .arg(file.fileName(), countText(done->conversations))
                              : tr("Not exported. %1").arg(done.error().message));
         });
 }
@@ -244,11 +261,11 @@ void Application::importConversations(const QUrl &file)
                 setExchange(false, tr("Not everything was imported. %1").arg(done.error().message));
                 return;
             }
-            QStringList parts { tr("Imported %n chat(s).", nullptr, done->conversations) };
+            QStringList parts { tr("Imported chats: %1.").arg(countText(done->conversations)) };
             if (done->alreadyHere > 0)
-                parts << tr("%n were already here.", nullptr, done->alreadyHere);
+                parts << tr("Already here: %1.").arg(countText(done->alreadyHere));
             if (done->unreadable > 0)
-                parts << tr("%n could not be read.", nullptr, done->unreadable);
+                parts << tr("Not readable: %1.").arg(countText(done->unreadable));
             setExchange(false, parts.join(u' '));
         });
 }

@@ -34,7 +34,8 @@ void ChatOptions::load(const QJsonObject &settings)
                       RequestSettings::fromJson(preset[kSettings].toObject(), &notes) };
     m_own = RequestSettings::fromJson(settings[kOwn].toObject(), &notes);
     if (const auto effort = settings[kEffortAlone]; !settings.contains(kOwn) && effort.isDouble())
-        m_own.set(RequestParameter::Thinking, thinkingChoices().value(effort.toInt()));
+        m_own.set(RequestParameter::Thinking,
+                  choicesOf(RequestParameter::Thinking).value(effort.toInt()));
     m_notice = notes.join(u' ');
     m_otherSettings = settings;
     for (const auto key : { kPreset, kOwn, kEffortAlone })
@@ -75,8 +76,10 @@ RequestSettings ChatOptions::effective() const { return m_own.over(preset().sett
 
 int ChatOptions::thinkingEffort() const
 {
-    return static_cast<int>(thinkingChoices().indexOf(
-        effectiveValue(RequestParameter::Thinking, effective(), m_library.model()).toString()));
+    return static_cast<int>(
+        choicesOf(RequestParameter::Thinking)
+            .indexOf(effectiveValue(RequestParameter::Thinking, effective(), m_library.model())
+                         .toString()));
 }
 
 void ChatOptions::setThinkingEffort(int effort)

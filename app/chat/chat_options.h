@@ -41,7 +41,7 @@ public:
     bool pin();
 
     RequestSettings effective() const;
-    int thinkingEffort() const; // index into thinkingChoices()
+    int thinkingEffort() const; // index into choicesOf(Thinking)
     void setThinkingEffort(int effort);
 
     QString presetId() const;

@@ -37,7 +37,14 @@ QString statisticsText(const engine::Finished &finished)
         const double first = finished.timings.timeToFirstTokenSeconds;
         parts << Words::tr("%1 s to first token")
                      .arg(locale.toString(first, 'f', first < 10 ? 1 : 0));
-        parts << Words::tr("%1 tokens", nullptr, tokens).arg(locale.toString(tokens));
+        parts << (tokens == 1 ? Words::tr("1 token")
+                              : Words::tr("%1 tokens").arg(locale.toString(tokens)));
+    }
+    const engine::DraftCounts &drafting = finished.drafting;
+    if (drafting.drafted > 0) {
+        const double perStep = static_cast<double>(drafting.accepted) / drafting.steps;
+        //: Guesses that were right, in a step of the model.
+        parts << Words::tr("%1 accepted per step").arg(locale.toString(perStep, 'f', 1));
     }
     return parts.join(u" · "_s);
 }

@@ -54,6 +54,20 @@ struct UpdateBuilder
     void operator()(engine::Failed &event) const { update.failed = std::move(event.error); }
 };
 
+// On a worker. The drafter is added where the model has none and the two fit each other, which the
+// engine tells from their headers.
+ModelLocation withDrafter(ModelLocation location, const engine::Engine &engine,
+                          engine::LoadOptions options, const std::filesystem::path &drafter)
+{
+    if (location.directory.empty() || !location.drafter.empty() || drafter.empty())
+        return location;
+    options.modelDirectory = location.directory;
+    options.drafterDirectory = drafter;
+    if (engine.estimate(options))
+        location.drafter = drafter;
+    return location;
+}
+
 // Runs on a worker: everything a request costs before the engine thread sees it.
 void prepareAndSubmit(engine::Engine &engine, const std::vector<engine::Message> &messages,
                       const RequestOptions &options, GenerationToken token,
@@ -162,6 +176,20 @@ void EngineController::setLoadOptions(const engine::LoadOptions &options)
 
 void EngineController::reload() { look(); }
 
+void EngineController::setDrafter(const QString &folder)
+{
+    const std::filesystem::path before = std::exchange(
+        m_drafter,
+        folder.isEmpty() ? std::filesystem::path() : QDir(folder).filesystemAbsolutePath());
+    if (m_drafter == before)
+        return;
+    const bool isLooking = m_state == State::Looking && m_load > 0; // with the one before
+    const bool isInUse = (m_state == State::Loading || m_state == State::Ready) && !before.empty()
+        && m_loadedWith.drafterDirectory == before;
+    if (isLooking || isInUse)
+        look();
+}
+
 QFuture<engine::Result<engine::LoadEstimate>>
 EngineController::estimate(engine::LoadOptions options)
 {
@@ -179,7 +207,11 @@ void EngineController::look()
 {
     ++m_load;
     setState(State::Looking);
-    QtConcurrent::run(&m_workers, m_findChosen ? m_findChosen : m_setup.findModel)
+    QtConcurrent::run(&m_workers,
+                      [engine = &m_engine, options = m_setup.load, drafter = m_drafter,
+                       find = m_findChosen ? m_findChosen : m_setup.findModel] {
+                          return withDrafter(find(), *engine, options, drafter);
+                      })
         .then(this, [this, load = m_load](const ModelLocation &found) {
             if (load == m_load)
                 loadFrom(found);
@@ -218,6 +250,9 @@ std::unique_ptr<Generation> EngineController::measure(std::vector<engine::Messag
 std::unique_ptr<Generation> EngineController::generate(std::vector<engine::Message> messages,
                                                        RequestOptions options)
 {
+    // A chat may ask for a drafter that this model does not have; it changes nothing but the speed.
+    if (options.drafting.drafter == engine::DrafterKind::Dflash2 && m_model.drafter.empty())
+        options.drafting.drafter = engine::DrafterKind::Auto;
     const GenerationToken token = ++m_lastToken;
     auto link = std::make_shared<GenerationLink>();
     auto generation = std::make_unique<Generation>(m_engine, link);

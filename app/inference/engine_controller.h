@@ -56,6 +56,7 @@ class EngineController : public QObject
     Q_PROPERTY(QString errorText READ errorText NOTIFY stateChanged FINAL)
     Q_PROPERTY(QString modelName READ modelName NOTIFY stateChanged FINAL)
     Q_PROPERTY(QString backendText READ backendText NOTIFY stateChanged FINAL)
+    Q_PROPERTY(QString drafterName READ drafterName NOTIFY stateChanged FINAL) // empty: none
     Q_PROPERTY(QString backendNote READ backendNote NOTIFY stateChanged FINAL)
     Q_PROPERTY(int contextTokens READ contextTokens NOTIFY stateChanged FINAL)
     Q_PROPERTY(int usedTokens READ usedTokens NOTIFY statsChanged FINAL)
@@ -89,6 +90,10 @@ public:
     void setLoadOptions(const engine::LoadOptions &options);
     // What the model that is loaded or loading was asked for; with a folder once there was one.
     const engine::LoadOptions &loadedWith() const { return m_loadedWith; }
+    // A drafter that may be used with models that have none beside them; empty: none. It is left
+    // out where it does not go with the model. One that is taken away while it is loaded goes at
+    // once: the model is loaded again without it.
+    void setDrafter(const QString &folder);
     void reload(); // the model in use, with the options set since
 
     // What a load of the model in use would need, found out on a worker. Errors: those of
@@ -113,6 +118,7 @@ public:
     QString modelName() const { return QString::fromStdString(m_model.name); }
     const std::string &vocabulary() const { return m_model.vocabulary; } // of that model
     QString backendText() const { return QString::fromStdString(m_model.backend); }
+    QString drafterName() const { return QString::fromStdString(m_model.drafter); }
     QString backendNote() const { return QString::fromStdString(m_model.backendNote); }
     int contextTokens() const { return m_model.contextTokens; }
     const engine::SamplingParams &samplingDefaults() const { return m_model.samplingDefaults; }
@@ -140,6 +146,7 @@ private:
     engine::Engine &m_engine;
     EngineSetup m_setup;
     std::function<ModelLocation()> m_findChosen; // instead of m_setup.findModel; may be empty
+    std::filesystem::path m_drafter; // of setDrafter()
     engine::LoadOptions m_loadedWith;
     std::shared_ptr<EventBuffer> m_buffer;
     State m_state = State::Looking;

@@ -79,9 +79,9 @@ void DownloadManager::load()
             adopt(std::move(*stored));
         else
             qCWarning(logDownloads).noquote() << stored.error().message;
-        Q_EMIT loaded();
         startNext();
         report();
+        Q_EMIT loaded();
     });
 }
 

@@ -111,10 +111,14 @@ QString ModelListModel::descriptionOf(const ModelStatus &status) const
 {
     if (status.model.id.isEmpty())
         return QDir::toNativeSeparators(status.folder);
-    if (status.model.role == ModelRole::Drafter)
-        return tr(
-            "Guesses tokens ahead, so that answers come faster. Without it they are the same, "
-            "only slower.");
+    if (status.model.role == ModelRole::Drafter) {
+        const QString what
+            = tr("Guesses tokens ahead, so that answers come faster. Without it they are the same, "
+                 "only slower.");
+        return status.state == State::Ready
+            ? tr("%1 Used from the next load of its model on.").arg(what)
+            : what;
+    }
     return tr("The model itself. Runs on one DGX Spark.");
 }
 

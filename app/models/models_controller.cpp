@@ -48,7 +48,15 @@ ModelsController::ModelsController(DatabaseThread &database, Setup setup, QObjec
     m_manager->moveToThread(&m_thread);
     connect(&m_thread, &QThread::finished, m_manager, &QObject::deleteLater);
     connect(m_manager, &DownloadManager::modelsChanged, this,
-            [this](const std::vector<ModelStatus> &models) { m_list.setModels(models); });
+            [this](const std::vector<ModelStatus> &models) {
+                m_list.setModels(models);
+                findDrafter();
+            });
+    connect(m_manager, &DownloadManager::loaded, this, [this] {
+        m_isListed = true;
+        findDrafter();
+        Q_EMIT listed();
+    });
     connect(m_manager, &DownloadManager::termsAnswered, this, [this](const LicenseTerms &terms) {
         if (m_prompt.isFor(terms.repository, terms.revision))
             m_prompt.show(terms);
@@ -185,6 +193,26 @@ QUrl ModelsController::pageOf(int row) const
 }
 
 void ModelsController::dismissNotice() { setNotice({}); }
+
+// Nothing before everything is known: a list on its way would look like a drafter taken away.
+void ModelsController::findDrafter()
+{
+    if (!m_isListed)
+        return;
+    QString folder;
+    for (int row = 0; row < m_list.rowCount() && folder.isEmpty(); ++row) {
+        const ModelStatus &status = *m_list.at(row);
+        const bool isUsable = status.state == ModelStatus::State::Ready
+            ? status.consent.has_value()
+            : status.state == ModelStatus::State::Added; // a withdrawal forgets it
+        if (status.model.role == ModelRole::Drafter && isUsable)
+            folder = status.folder;
+    }
+    if (folder == m_drafterFolder)
+        return;
+    m_drafterFolder = folder;
+    Q_EMIT drafterFolderChanged();
+}
 
 void ModelsController::setNotice(const QString &notice)
 {

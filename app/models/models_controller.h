@@ -56,6 +56,8 @@ public:
 
     void start();
     void setFolderInUse(const QString &folder);
+    // Of a drafter that is whole, verified and covered by a consent in force; empty: none.
+    QString drafterFolder() const { return m_drafterFolder; }
 
     // Rows are those of the list.
     Q_INVOKABLE void review(int row); // asks for the terms and shows them
@@ -92,6 +94,8 @@ Q_SIGNALS:
     void noticeChanged();
     void modelsFolderChanged();
     void folderInUseChanged();
+    void listed(); // what was stored is known, drafterFolder() too
+    void drafterFolderChanged();
     void useRequested(const QString &folder); // empty: the one that came with the program
 
 private:
@@ -108,11 +112,14 @@ private:
                      DownloadManager &manager) { (manager.*work)(repository, revision); });
     }
     void setNotice(const QString &notice);
+    void findDrafter();
 
     QUrl m_endpoint;
     QString m_refusedEndpoint;
     QString m_modelsFolder;
     QString m_folderInUse;
+    QString m_drafterFolder;
+    bool m_isListed = false;
     HubToken m_token;
     ModelListModel m_list;
     LicensePrompt m_prompt;

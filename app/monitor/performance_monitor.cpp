@@ -74,6 +74,8 @@ PerformanceMonitor::PerformanceMonitor(engine::Engine &engine, MachineSources so
     , m_gpuPower(add(u"GPU power (W)"_s, tr("Power"), tr("W"), 0))
     , m_gpuTemperature(add(u"GPU temperature (°C)"_s, tr("Temperature"), tr("°C"), 0))
     , m_gpuClock(add(u"GPU clock (MHz)"_s, tr("Clock"), tr("MHz"), 0))
+    , m_drafting([this](const QString &key, const QString &name, const QString &unit,
+                        int decimals) { return add(key, name, unit, decimals); })
     , m_engineMetrics({ m_prefillSpeed, m_firstToken, m_context })
     , m_machineMetrics({ m_programMemory, m_otherMemory, m_freeMemory, m_cpu })
     , m_gpuMetrics({ m_gpuUse, m_gpuPower, m_gpuTemperature, m_gpuClock })
@@ -194,6 +196,7 @@ void PerformanceMonitor::take(const Look &look)
     note(m_context, whenReady(m_stats.usedTokens));
     note(m_running, whenReady(m_stats.runningRequests));
     note(m_waiting, whenReady(m_stats.waitingRequests));
+    m_drafting.take(now, m_stats.drafting, m_stats.draftTokens, passed <= kMostMillisecondsBetween);
 
     const MachineSample &machine = look.machine;
     m_memory = {};

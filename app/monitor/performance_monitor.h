@@ -5,6 +5,7 @@
 // costs nothing. Owned by Application.
 #pragma once
 
+#include "app/monitor/draft_metrics.h"
 #include "app/monitor/machine_reader.h"
 #include "app/monitor/machine_watch.h"
 #include "app/monitor/metric_history.h"
@@ -66,6 +67,7 @@ class PerformanceMonitor : public QObject
                    CONSTANT FINAL)
     Q_PROPERTY(
         QQmlListProperty<firesteel::app::MetricHistory> gpuMetrics READ gpuList CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::DraftMetrics *drafting READ drafting CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::RequestListModel *requests READ requests CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::MemoryPool memory READ memory NOTIFY sampled FINAL)
     Q_PROPERTY(QStringList warnings READ warnings NOTIFY warningsChanged FINAL)
@@ -102,6 +104,7 @@ public:
     QQmlListProperty<MetricHistory> engineList() { return { this, &m_engineMetrics }; }
     QQmlListProperty<MetricHistory> machineList() { return { this, &m_machineMetrics }; }
     QQmlListProperty<MetricHistory> gpuList() { return { this, &m_gpuMetrics }; }
+    DraftMetrics *drafting() { return &m_drafting; }
     RequestListModel *requests() { return &m_requests; }
     MemoryPool memory() const { return m_memory; }
     QStringList warnings() const { return m_warnings; }
@@ -159,6 +162,7 @@ private:
     MetricHistory *m_gpuPower;
     MetricHistory *m_gpuTemperature;
     MetricHistory *m_gpuClock;
+    DraftMetrics m_drafting;
     QList<MetricHistory *> m_engineMetrics;
     QList<MetricHistory *> m_machineMetrics;
     QList<MetricHistory *> m_gpuMetrics;

@@ -102,7 +102,7 @@ QVariant ParameterListModel::data(const QModelIndex &index, int role) const
         return valueText(parameter, value);
     case NumberRole:
         return facts.kind == ParameterFacts::Kind::Choice
-            ? static_cast<double>(thinkingChoices().indexOf(value.toString()))
+            ? static_cast<double>(choicesOf(parameter).indexOf(value.toString()))
             : value.toDouble();
     case CheckedRole:
         return value.toBool();
@@ -120,6 +120,8 @@ QVariant ParameterListModel::data(const QModelIndex &index, int role) const
         return facts.greatest;
     case StepRole:
         return facts.step;
+    case ChoicesRole:
+        return choiceLabels(parameter);
     case NoteRole:
         return index.row() == m_noteRow ? m_note : QString();
     default:
@@ -130,11 +132,11 @@ QVariant ParameterListModel::data(const QModelIndex &index, int role) const
 QHash<int, QByteArray> ParameterListModel::roleNames() const
 {
     return {
-        { KeyRole, "key" },         { KindRole, "kind" },     { LabelRole, "label" },
-        { HintRole, "hint" },       { ChosenRole, "chosen" }, { TextRole, "text" },
-        { CheckedRole, "checked" }, { NumberRole, "number" }, { OtherwiseRole, "otherwise" },
-        { StepRole, "step" },       { LeastRole, "least" },   { GreatestRole, "greatest" },
-        { NoteRole, "note" },
+        { KeyRole, "key" },         { KindRole, "kind" },       { LabelRole, "label" },
+        { HintRole, "hint" },       { ChosenRole, "chosen" },   { TextRole, "text" },
+        { CheckedRole, "checked" }, { NumberRole, "number" },   { OtherwiseRole, "otherwise" },
+        { StepRole, "step" },       { LeastRole, "least" },     { GreatestRole, "greatest" },
+        { NoteRole, "note" },       { ChoicesRole, "choices" },
     };
 }
 
@@ -178,8 +180,8 @@ void ParameterListModel::setNumber(int row, double number)
     const ParameterFacts &facts = factsOf(parameter);
     if (facts.kind == ParameterFacts::Kind::Choice) {
         const auto choice = static_cast<qsizetype>(number);
-        if (choice >= 0 && choice < thinkingChoices().size())
-            choose(row, thinkingChoices()[choice], {});
+        if (choice >= 0 && choice < choicesOf(parameter).size())
+            choose(row, choicesOf(parameter)[choice], {});
         return;
     }
     if (const auto value = usableValue(parameter, number))

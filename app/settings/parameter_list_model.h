@@ -33,6 +33,7 @@ public:
         LeastRole, // double
         GreatestRole, // double
         StepRole, // double
+        ChoicesRole, // QStringList: labels of a Choice
         NoteRole, // QString: what was wrong with the last input
     };
     Q_ENUM(Role)

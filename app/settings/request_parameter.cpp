@@ -27,6 +27,9 @@ constexpr double kMostTokens = 1 << 20;
 constexpr qsizetype kLongestPrompt = 1'000'000; // characters
 constexpr qsizetype kLongestStop = 1000;
 constexpr int kDigits = 6; // of a float, without its noise
+// In the order in which they are offered.
+constexpr std::array kDrafters { engine::DrafterKind::Auto, engine::DrafterKind::None,
+                                 engine::DrafterKind::Lookup, engine::DrafterKind::Dflash2 };
 
 constexpr std::array kParameters {
     ParameterFacts { RequestParameter::SystemPrompt, "systemPrompt"_L1, Kind::Text },
@@ -47,6 +50,7 @@ constexpr std::array kParameters {
     ParameterFacts { RequestParameter::MaxTokens, "maxTokens"_L1, Kind::Integer, kNoTokenLimit,
                      kMostTokens, 64 },
     ParameterFacts { RequestParameter::Stop, "stop"_L1, Kind::Lines },
+    ParameterFacts { RequestParameter::Drafter, "drafter"_L1, Kind::Choice },
     ParameterFacts { RequestParameter::DraftTokens, "draftTokens"_L1, Kind::Integer,
                      kAutomaticDraft, engine::Drafting::kMaxTokens, 1 },
 };
@@ -107,10 +111,37 @@ const ParameterFacts &factsOf(RequestParameter parameter)
     return kParameters.at(static_cast<std::size_t>(parameter));
 }
 
-const QStringList &thinkingChoices()
+const QStringList &choicesOf(RequestParameter parameter)
 {
-    static const QStringList choices { u"off"_s, u"low"_s, u"high"_s, u"max"_s };
-    return choices;
+    static const QStringList thinking { u"off"_s, u"low"_s, u"high"_s, u"max"_s };
+    static const QStringList drafter = [] {
+        QStringList names;
+        for (const engine::DrafterKind kind : kDrafters)
+            names << QString::fromUtf8(engine::drafterName(kind));
+        return names;
+    }();
+    static const QStringList none;
+    switch (parameter) {
+    case RequestParameter::Thinking:
+        return thinking;
+    case RequestParameter::Drafter:
+        return drafter;
+    default:
+        return none;
+    }
+}
+
+QStringList choiceLabels(RequestParameter parameter)
+{
+    switch (parameter) {
+    case RequestParameter::Thinking:
+        return { Words::tr("Off"), Words::tr("Low"), Words::tr("High"), Words::tr("Max") };
+    case RequestParameter::Drafter:
+        //: Who guesses. The third copies what followed the same words before.
+        return { Words::tr("Automatic"), Words::tr("None"), Words::tr("Look-up"), u"DFlash2"_s };
+    default:
+        return {};
+    }
 }
 
 QString labelOf(RequestParameter parameter)
@@ -142,6 +173,8 @@ QString labelOf(RequestParameter parameter)
         return Words::tr("Max tokens");
     case RequestParameter::Stop:
         return Words::tr("Stop sequences");
+    case RequestParameter::Drafter:
+        return Words::tr("Drafter");
     case RequestParameter::DraftTokens:
         break;
     }
@@ -175,6 +208,9 @@ QString hintOf(RequestParameter parameter)
         return Words::tr("The same seed, prompt and settings give the same answer.");
     case RequestParameter::MaxTokens:
         return Words::tr("The longest answer, its thinking included.");
+    case RequestParameter::Drafter:
+        return Words::tr("Who guesses tokens for the model to check together. DFlash2 is a small "
+                         "model of its own; a look-up copies what followed the same words before.");
     case RequestParameter::Stop:
         return Words::tr("The answer ends before one of these. One a line; \\n is a line break.");
     case RequestParameter::DraftTokens:
@@ -190,7 +226,7 @@ QJsonValue defaultValue(RequestParameter parameter, const engine::SamplingParams
     case RequestParameter::SystemPrompt:
         return QString();
     case RequestParameter::Thinking:
-        return thinkingChoices()[1];
+        return choicesOf(parameter)[1];
     case RequestParameter::ClearThinking:
         return true; // the vendor's advice for plain chat
     case RequestParameter::Temperature:
@@ -213,6 +249,8 @@ QJsonValue defaultValue(RequestParameter parameter, const engine::SamplingParams
         return kNoTokenLimit;
     case RequestParameter::Stop:
         return QJsonArray();
+    case RequestParameter::Drafter:
+        return choicesOf(parameter)[0];
     case RequestParameter::DraftTokens:
         break;
     }
@@ -236,7 +274,7 @@ std::optional<QJsonValue> usableValue(RequestParameter parameter, const QJsonVal
     case Kind::Choice:
         break;
     }
-    return thinkingChoices().contains(value.toString()) ? std::optional(value) : std::nullopt;
+    return choicesOf(parameter).contains(value.toString()) ? std::optional(value) : std::nullopt;
 }
 
 QString valueText(RequestParameter parameter, const QJsonValue &value)
@@ -266,10 +304,7 @@ QString valueText(RequestParameter parameter, const QJsonValue &value)
     case Kind::Choice:
         break;
     }
-    const std::array names { Words::tr("off"), Words::tr("low"), Words::tr("high"),
-                             Words::tr("max") };
-    const qsizetype choice = thinkingChoices().indexOf(value.toString());
-    return choice < 0 ? QString() : names.at(static_cast<std::size_t>(choice));
+    return choiceLabels(parameter).value(choicesOf(parameter).indexOf(value.toString()));
 }
 
 std::optional<QJsonValue> valueFromText(RequestParameter parameter, const QString &text)

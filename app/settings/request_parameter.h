@@ -29,6 +29,7 @@ enum class RequestParameter {
     Seed,
     MaxTokens,
     Stop,
+    Drafter,
     DraftTokens,
 };
 
@@ -40,7 +41,7 @@ struct ParameterFacts
         Text,
         Lines, // strings, edited one a line
         Flag,
-        Choice, // one of thinkingChoices()
+        Choice, // one of choicesOf()
     };
 
     RequestParameter parameter;
@@ -54,8 +55,10 @@ struct ParameterFacts
 std::span<const ParameterFacts> requestParameters(); // one each, in the order of the enum
 const ParameterFacts &factsOf(RequestParameter parameter);
 
-// "off", "low", "high", "max": the values of Thinking, the least first.
-const QStringList &thinkingChoices();
+// The values of a Choice, as they are stored; nothing for other kinds. Of Thinking "off", "low",
+// "high", "max", the least first; of Drafter the engine's names.
+const QStringList &choicesOf(RequestParameter parameter);
+QStringList choiceLabels(RequestParameter parameter); // for a person, in the same order
 
 constexpr int kRandomSeed = -1; // the values that mean "none"
 constexpr int kNoTokenLimit = 0;

@@ -101,8 +101,16 @@ RequestOptions requestOptions(const RequestSettings &settings, const engine::Sam
     for (const auto &text : settings.value(RequestParameter::Stop).toArray())
         options.stop.push_back(text.toString().toStdString());
 
-    const auto effort = thinkingChoices().indexOf(
-        effectiveValue(RequestParameter::Thinking, settings, model).toString());
+    const QJsonValue drafter = settings.value(RequestParameter::Drafter);
+    for (const auto kind :
+         { engine::DrafterKind::None, engine::DrafterKind::Lookup, engine::DrafterKind::Dflash2 }) {
+        if (drafter.toString() == QLatin1StringView(engine::drafterName(kind)))
+            options.drafting.drafter = kind;
+    }
+
+    const auto effort
+        = choicesOf(RequestParameter::Thinking)
+              .indexOf(effectiveValue(RequestParameter::Thinking, settings, model).toString());
     options.prompt.thinking = effort > 0;
     options.prompt.effort = effort == 3 ? engine::ReasoningEffort::Max
         : effort == 2                   ? engine::ReasoningEffort::High

@@ -116,6 +116,20 @@ Rectangle {
                 }
 
                 PanelHeading {
+                    text: qsTr("Guessing ahead")
+                }
+                AcceptanceBars {
+                    Layout.fillWidth: true
+                    drafting: root.monitor.drafting
+                }
+                MetricList {
+                    opened: root.opened
+                    onChosen: name => root.opened = name
+                    onFocused: item => root.reveal(item)
+                    model: root.monitor.drafting.known ? root.monitor.drafting.metrics : []
+                }
+
+                PanelHeading {
                     text: qsTr("Memory of this computer")
                 }
                 MemoryBar {
@@ -174,6 +188,12 @@ Rectangle {
                     color: Theme.dim
                     wrapMode: Text.Wrap
                     elide: Text.ElideNone
+                }
+                UiText {
+                    Layout.fillWidth: true
+                    visible: root.ready && root.engine.drafterName !== ""
+                    text: qsTr("Drafter: %1").arg(root.engine.drafterName)
+                    color: Theme.dim
                 }
                 UiText {
                     Layout.fillWidth: true

@@ -26,6 +26,7 @@ ColumnLayout {
     required property real greatest
     required property real step
     required property string note
+    required property list<string> choices
     readonly property bool inLine: kind !== ParameterListModel.Text && kind !== ParameterListModel.Lines
 
     spacing: Theme.step
@@ -150,7 +151,7 @@ ColumnLayout {
             objectName: root.key + "Choice"
             name: root.label
             enabled: root.parameters.editable
-            choices: [qsTr("Off"), qsTr("Low"), qsTr("High"), qsTr("Max")]
+            choices: root.choices
             current: root.number
             onPicked: choice => root.parameters.setNumber(root.index, choice)
         }

@@ -25,7 +25,8 @@ struct Session
 
     QString file() const { return folder.filePath(QStringLiteral("data/firesteel.db")); }
 
-    bool start()
+    // Everything but a start.
+    void make()
     {
         application.reset();
         auto engine = std::make_unique<FakeEngine>(script);
@@ -33,9 +34,16 @@ struct Session
         app::ApplicationSetup setup;
         setup.settingsFile = folder.filePath(QStringLiteral("settings.ini"));
         setup.databaseFile = file();
-        setup.engine.findModel = [] { return app::ModelLocation { "/models/glimmer", {} }; };
+        setup.isAfterCrash = isAfterCrash;
+        setup.engine.findModel = [this] { return location; };
         application = std::make_unique<app::Application>(std::move(engine), std::move(setup));
         tester = std::make_unique<QAbstractItemModelTester>(application->conversations());
+    }
+
+    // And it has its chats and its model.
+    bool start()
+    {
+        make();
         QSignalSpy listed(application->conversations(), &QAbstractItemModel::modelReset);
         application->start();
         return QTest::qWaitFor([&] {
@@ -62,6 +70,7 @@ struct Session
         return valueOf(waitFor(application->database()->read(work)));
     }
 
+    app::EngineController *engine() const { return application->engine(); }
     app::ConversationController *chat() const { return application->conversation(); }
     app::ConversationListModel *list() const { return application->conversations(); }
     bool waitIdle() const
@@ -93,6 +102,8 @@ struct Session
 
     QTemporaryDir folder;
     FakeScript script;
+    app::ModelLocation location { "/models/glimmer", {} }; // empty: there is no model
+    bool isAfterCrash = false; // at the next start
     FakeEngine *fake = nullptr;
     std::unique_ptr<app::Application> application;
     std::unique_ptr<QAbstractItemModelTester> tester;

@@ -78,6 +78,7 @@ private Q_SLOTS:
     void aFileThatWasEditedIsMended();
     void withoutAModelThereAreNoFigures();
     void restoresDefaults();
+    void thePanelMarksTheReserve();
     void endsWhileEstimating();
 };
 
@@ -295,6 +296,22 @@ void LoadSettingsTest::restoresDefaults()
     QCOMPARE(session.application->conversations()->rowCount(), 1);
     QCOMPARE(settings.modelFolder(), u"/models/mine"_s);
     QCOMPARE(settings.modelsFolder(), u"/big/disk"_s);
+}
+
+void LoadSettingsTest::thePanelMarksTheReserve()
+{
+    Session session;
+    QVERIFY(session.waitReady());
+    QObject view;
+    const app::PerformanceMonitor &monitor = *session.application->monitor();
+    session.application->monitor()->setWatched(&view, true);
+    QTRY_COMPARE(monitor.memory().reserve, 2.0 * kGibibyte);
+    session.load()->setReserveGibibytes(3);
+    QTRY_VERIFY(session.load()->canApply());
+    session.load()->applyAtNextStart();
+    QTRY_COMPARE(monitor.memory().reserve, 3.0 * kGibibyte);
+    session.application->restoreDefaults();
+    QTRY_COMPARE(monitor.memory().reserve, 2.0 * kGibibyte);
 }
 
 void LoadSettingsTest::endsWhileEstimating()

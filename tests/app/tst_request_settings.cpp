@@ -97,6 +97,7 @@ void RequestSettingsTest::withoutAChoiceTheModelRules()
     QVERIFY(!options.maxTokens);
     QVERIFY(options.stop.empty());
     QVERIFY(!options.drafting.tokens);
+    QVERIFY(options.drafting.drafter == engine::DrafterKind::Auto);
     QVERIFY(options.prompt.thinking);
     QVERIFY(options.prompt.effort == engine::ReasoningEffort::Low);
     QVERIFY(options.prompt.clearThinking);
@@ -118,6 +119,7 @@ void RequestSettingsTest::choicesReachTheRequest()
     settings.set(RequestParameter::MaxTokens, 64);
     settings.set(RequestParameter::Stop, QJsonArray { u"\n\n"_s, u"END"_s });
     settings.set(RequestParameter::ClearThinking, false);
+    settings.set(RequestParameter::Drafter, u"lookup"_s);
     settings.set(RequestParameter::DraftTokens, 0); // off is a choice, too
     const app::RequestOptions options = app::requestOptions(settings, modelsOwn());
     QCOMPARE(options.sampling.temperature, 0.0F);
@@ -132,6 +134,7 @@ void RequestSettingsTest::choicesReachTheRequest()
     QCOMPARE(options.stop, std::vector<std::string>({ "\n\n", "END" }));
     QVERIFY(!options.prompt.clearThinking);
     QCOMPARE(options.drafting.tokens, std::optional(0));
+    QVERIFY(options.drafting.drafter == engine::DrafterKind::Lookup);
     QCOMPARE(app::systemPromptOf(settings), u"Answer in rhymes."_s);
 }
 
@@ -172,6 +175,7 @@ void RequestSettingsTest::badValuesAreBroughtBackWithANote_data()
     QTest::newRow("half a token") << u"topK"_s << QJsonValue(2.4) << QJsonValue(2);
     QTest::newRow("no such effort") << u"thinking"_s << QJsonValue(u"vast"_s) << dropped;
     QTest::newRow("effort of another kind") << u"thinking"_s << QJsonValue(3) << dropped;
+    QTest::newRow("no such drafter") << u"drafter"_s << QJsonValue(u"oracle"_s) << dropped;
     QTest::newRow("flag") << u"clearThinking"_s << QJsonValue(u"yes"_s) << dropped;
     QTest::newRow("object") << u"systemPrompt"_s << QJsonValue(QJsonObject {}) << dropped;
     QTest::newRow("stop strings") << u"stop"_s

@@ -132,6 +132,12 @@ void Fixture::answerTermsOfAnotherLicense(int row)
 
 void Fixture::holdTokens() { m_engine->holdTokens(); }
 void Fixture::allowTokens(int count) { m_engine->allowTokens(count); }
+void Fixture::draft(int guesses, int right)
+{
+    engine::DraftCounts counts;
+    counts.addStep(guesses, right);
+    m_engine->draft(counts, guesses);
+}
 void Fixture::releaseTokens() { m_engine->releaseTokens(); }
 
 void Fixture::compose(QQuickItem *item, const QString &preedit)

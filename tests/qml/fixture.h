@@ -51,6 +51,7 @@ public:
     Q_INVOKABLE void holdTokens();
     Q_INVOKABLE void allowTokens(int count);
     Q_INVOKABLE void releaseTokens();
+    Q_INVOKABLE void draft(int guesses, int right); // a step of the model
 
     Q_INVOKABLE void compose(QQuickItem *item, const QString &preedit);
     Q_INVOKABLE void commit(QQuickItem *item, const QString &text);

@@ -129,6 +129,20 @@ TestCase {
         verify(lines.length > 2);
     }
 
+    function test_guessesAreShownOnceADrafterRuns() {
+        verify(!find("acceptanceBars").visible);
+        verify(find("draftingText").text.startsWith("Nothing was guessed yet"));
+        Fixture.draft(2, 2);
+        Fixture.draft(2, 1);
+        tryVerify(() => find("acceptanceBars").visible, 10000);
+        const bars = all(find("acceptanceBars")).filter(item => item.objectName === "acceptanceBar");
+        compare(bars.length, 2);
+        tryCompare(bars[0], "height", bars[0].parent.height);
+        tryCompare(bars[1], "height", bars[1].parent.height / 2);
+        verify(find("draftingText").text.startsWith("1.50 guesses accepted per step"), find("draftingText").text);
+        verify(rowOf("Verifying, a step"));
+    }
+
     function test_aRequestIsStoppedFromThePanel() {
         Fixture.holdTokens();
         Fixture.allowTokens(3);

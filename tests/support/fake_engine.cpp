@@ -97,6 +97,8 @@ void FakeEngine::unload()
 engine::Result<engine::LoadEstimate> FakeEngine::estimate(const engine::LoadOptions &options) const
 {
     const std::scoped_lock lock(m_mutex);
+    if (m_script.drafterError && !options.drafterDirectory.empty())
+        return std::unexpected(*m_script.drafterError);
     return estimateLocked(options);
 }
 
@@ -254,6 +256,13 @@ void FakeEngine::releaseTokens()
     m_changed.notify_all();
 }
 
+void FakeEngine::draft(const engine::DraftCounts &counts, int draftTokens)
+{
+    const std::scoped_lock lock(m_mutex);
+    m_stats.drafting += counts;
+    m_stats.draftTokens = draftTokens;
+}
+
 int FakeEngine::emittedTokens() const
 {
     const std::scoped_lock lock(m_mutex);
@@ -345,7 +354,11 @@ void FakeEngine::runLoad(Load load, Lock &lock)
         }
     }
     const engine::LoadEstimate estimate = estimateLocked(load.options);
-    if (const auto error = script.loadError ? script.loadError : estimate.refusal) {
+    const bool isDrafted = !load.options.drafterDirectory.empty();
+    const auto error = isDrafted && script.drafterError ? script.drafterError
+        : script.loadError                              ? script.loadError
+                                                        : estimate.refusal;
+    if (error) {
         m_stats.state = engine::EngineStats::State::Failed;
         tell(*error);
         return;
@@ -362,6 +375,7 @@ void FakeEngine::runLoad(Load load, Lock &lock)
     info.contextTokens = estimate.contextTokens;
     info.weightBytes = estimate.weightBytes;
     info.stateBytes = estimate.stateBytes;
+    info.drafter = isDrafted ? "DFlash2" : "";
     info.samplingDefaults = script.samplingDefaults;
     tell(info);
 }

@@ -35,6 +35,7 @@ struct FakeScript
     std::vector<std::string> loadStages = { "Reading weights", "Allocating memory" };
     std::chrono::milliseconds loadStageTime { 0 };
     std::optional<engine::Error> loadError;
+    std::optional<engine::Error> drafterError; // of estimates and loads with a drafter
     std::optional<engine::Error> prepareError;
     std::optional<engine::Error> submitError;
     std::string modelName = "Glimmer";
@@ -76,6 +77,7 @@ public:
     void holdTokens(); // from now on only as many tokens as allowed come out
     void allowTokens(int count); // adds to them
     void releaseTokens(); // unlimited again
+    void draft(const engine::DraftCounts &counts, int draftTokens); // added to the statistics
     int emittedTokens() const;
     int countedTexts() const; // calls of countTokens
     std::vector<engine::Message> lastMessages() const;

@@ -12,6 +12,10 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
+#include <memory>
+#include <vector>
+
 using namespace firesteel;
 using namespace firesteel::app;
 using namespace Qt::Literals::StringLiterals;
@@ -65,6 +69,9 @@ private Q_SLOTS:
     void aPromptThatIsReadHasProgress();
     void ratesAreOfTheLastMoment();
     void csvHasALineASample();
+    void draftingIsEmptyUntilADrafterRuns();
+    void draftingIsSeenPerLook();
+    void draftingStartsAgainWithAModel();
     void historiesForgetTheOldest();
     void unknownFiguresSaySo();
     void rowsKeepTheirPlace();
@@ -208,6 +215,87 @@ void TestPerformanceMonitor::csvHasALineASample()
     }
     // No speed is known of the first moment: an empty field, not a zero.
     QVERIFY(lines.at(1).split(u',').at(header.indexOf(u"decode (tok/s)"_s)).isEmpty());
+}
+
+void TestPerformanceMonitor::draftingIsEmptyUntilADrafterRuns()
+{
+    Session session;
+    session.look();
+    DraftMetrics &drafting = *session.monitor.drafting();
+    QVERIFY(!drafting.isKnown());
+    QVERIFY(drafting.acceptance().isEmpty());
+    QVERIFY(!drafting.metrics().first()->isKnown());
+    engine::DraftCounts counts;
+    counts.addStep(2, 2);
+    counts.addStep(2, 0);
+    counts.addStep(1, 1);
+    session.engine.draft(counts, 2);
+    QTRY_VERIFY(drafting.isKnown());
+    QCOMPARE(drafting.acceptance(), (QList<double> { 2.0 / 3, 0.5 }));
+    QCOMPARE(drafting.acceptedPerStep(), 1.0);
+    const QStringList header = session.monitor.csv().section(u'\n', 0, 0).split(u',');
+    for (const QString &column :
+         { u"accepted per step"_s, u"draft (ms per step)"_s, u"verify (ms per step)"_s, u"K"_s,
+           u"accepted at 1 (%)"_s, u"accepted at 8 (%)"_s })
+        QVERIFY2(header.contains(column), qPrintable(column));
+}
+
+void TestPerformanceMonitor::draftingIsSeenPerLook()
+{
+    std::vector<std::unique_ptr<MetricHistory>> histories;
+    DraftMetrics drafting(
+        [&](const QString &key, const QString &name, const QString &unit, int decimals) {
+            histories.push_back(std::make_unique<MetricHistory>(key, name, unit, decimals));
+            return histories.back().get();
+        });
+    const auto text = [&](const QString &key) {
+        const auto found = std::ranges::find(histories, key, &MetricHistory::key);
+        return (*found)->isKnown() ? (*found)->number() : u"unknown"_s;
+    };
+    engine::DraftCounts totals;
+    totals.addStep(3, 3);
+    totals.addStep(3, 1);
+    totals.draftSeconds = 0.004;
+    totals.verifySeconds = 0.05;
+    drafting.take(1000, totals, 3, true);
+    QCOMPARE(text(u"accepted per step"_s), u"2.00"_s);
+    QCOMPARE(text(u"draft (ms per step)"_s), u"2.00"_s);
+    QCOMPARE(text(u"verify (ms per step)"_s), u"25.00"_s);
+    QCOMPARE(text(u"K"_s), u"3"_s);
+    QCOMPARE(text(u"accepted at 1 (%)"_s), u"100"_s);
+    QCOMPARE(text(u"accepted at 3 (%)"_s), u"50"_s);
+    QCOMPARE(text(u"accepted at 4 (%)"_s), u"unknown"_s);
+    // Steps without a guess tell nothing of drafting.
+    totals.addStep(0, 0);
+    drafting.take(2000, totals, 0, true);
+    QCOMPARE(text(u"accepted per step"_s), u"unknown"_s);
+    QCOMPARE(drafting.acceptance(), (QList<double> { 1.0, 0.5, 0.5 }));
+    // Counts of a time nobody watched are no figure of the last second.
+    totals.addStep(3, 0);
+    drafting.take(90'000, totals, 3, false);
+    QCOMPARE(text(u"accepted per step"_s), u"unknown"_s);
+    QCOMPARE(drafting.acceptance(), (QList<double> { 2.0 / 3, 1.0 / 3, 1.0 / 3 }));
+}
+
+void TestPerformanceMonitor::draftingStartsAgainWithAModel()
+{
+    std::vector<std::unique_ptr<MetricHistory>> histories;
+    DraftMetrics drafting(
+        [&](const QString &key, const QString &name, const QString &unit, int decimals) {
+            histories.push_back(std::make_unique<MetricHistory>(key, name, unit, decimals));
+            return histories.back().get();
+        });
+    engine::DraftCounts totals;
+    for (std::size_t i = 0; i < DraftMetrics::kLooks + 10; ++i) {
+        totals.addStep(1, i < 10 ? 0 : 1);
+        drafting.take(static_cast<qint64>(i) * 1000, totals, 1, true);
+    }
+    QCOMPARE(drafting.acceptance(), QList<double> { 1.0 }); // the first ten are too long ago
+    QSignalSpy changed(&drafting, &DraftMetrics::changed);
+    drafting.take(99'000, {}, 0, true);
+    QCOMPARE(changed.size(), 1);
+    QVERIFY(!drafting.isKnown());
+    QVERIFY(drafting.acceptance().isEmpty());
 }
 
 void TestPerformanceMonitor::historiesForgetTheOldest()
