@@ -104,10 +104,8 @@ ApplicationWindow {
         placeholderText: Theme.dim
     }
 
-    Component.onCompleted: {
-        if (application.setup.wanted)
-            showPage("setup");
-    }
+    Component.onCompleted: if (application.setup.wanted)
+        showPage("setup")
 
     WindowTheme {
         settings: root.settings
@@ -132,6 +130,7 @@ ApplicationWindow {
         onNewRequested: root.newConversation()
         onSidebarToggled: root.toggleSidebar()
         onPanelToggled: root.togglePanel()
+        onFindStarted: page.startFind()
         onSearchStarted: root.startSearch()
         onChatRequested: root.showChat()
         onPageRequested: page => root.showPage(page)
@@ -183,6 +182,7 @@ ApplicationWindow {
         application: root.application
         onNewRequested: root.newConversation()
         onChatRequested: root.showChat()
+        onFindRequested: page.startFind()
         onSearchRequested: root.startSearch()
         onSidebarToggled: root.toggleSidebar()
         onPanelToggled: root.togglePanel()
@@ -204,11 +204,10 @@ ApplicationWindow {
         focus: true
 
         Keys.onEscapePressed: event => {
-            if (root.shownPage !== "") {
+            if (root.shownPage !== "")
                 root.showChat();
-                return;
-            }
-            event.accepted = root.application.stopWork();
+            else
+                event.accepted = root.application.stopWork();
         }
         Keys.onPressed: event => {
             if (event.text === "/" && root.shownPage === "") {

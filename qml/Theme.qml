@@ -26,6 +26,7 @@ QtObject {
     readonly property color warn: dark ? "#F5B849" : "#8A5A00"
     readonly property color bad: dark ? "#F16A6A" : "#B3302F"
     readonly property color hover: dark ? "#2A2F38" : "#EBE8E3"
+    readonly property color found: dark ? "#FFC400" : "#FFB000" // of many, the one that the reader is at
     readonly property color selection: dark ? "#5A3A2C" : "#F6D9CB"
     readonly property color scrim: dark ? "#99000000" : "#4D1C1B19"
 

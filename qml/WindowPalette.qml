@@ -14,6 +14,7 @@ ActionPalette {
 
     signal newRequested
     signal chatRequested
+    signal findRequested
     signal searchRequested
     signal sidebarToggled
     signal panelToggled
@@ -40,6 +41,15 @@ ActionPalette {
             keys: qsTr("Escape")
             enabled: root.application.conversation.busy
             onTriggered: root.application.conversation.stop()
+        },
+        PaletteAction {
+            text: qsTr("Find in this chat")
+            keys: qsTr("Ctrl+F")
+            enabled: !root.application.conversation.empty
+            onTriggered: {
+                root.chatRequested();
+                root.findRequested();
+            }
         },
         PaletteAction {
             text: qsTr("Search all chats")

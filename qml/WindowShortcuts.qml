@@ -11,7 +11,8 @@ Item {
     signal newRequested
     signal sidebarToggled
     signal panelToggled
-    signal searchStarted
+    signal findStarted // in the open chat
+    signal searchStarted // over all chats
     signal chatRequested
     signal pageRequested(string page)
     signal actionsRequested
@@ -31,7 +32,14 @@ Item {
         onActivated: root.panelToggled()
     }
     Shortcut {
-        sequences: ["Ctrl+Shift+F", "Ctrl+F"]
+        sequences: [StandardKey.Find]
+        onActivated: {
+            root.chatRequested();
+            root.findStarted();
+        }
+    }
+    Shortcut {
+        sequence: "Ctrl+Shift+F"
         onActivated: root.searchStarted()
     }
     Shortcut {

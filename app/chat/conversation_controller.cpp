@@ -64,6 +64,7 @@ ConversationController::ConversationController(EngineController &engine, Convers
     m_draftTimer.setSingleShot(true);
     m_draftTimer.setInterval(kDraftDebounceMilliseconds);
     connect(&m_draftTimer, &QTimer::timeout, this, &ConversationController::countDraft);
+    connect(&m_pastes, &PastedTexts::countChanged, this, &ConversationController::onDraftChanged);
     m_elapsedTimer.setInterval(kElapsedMilliseconds);
     connect(&m_elapsedTimer, &QTimer::timeout, &m_blocks, &MessageBlockModel::refreshElapsed);
 }
@@ -177,10 +178,12 @@ void ConversationController::storeOptions()
         m_store.setSettings(m_summary.id, m_options.json());
 }
 
-void ConversationController::send(const QString &text)
+void ConversationController::send(const QString &words)
 {
-    if (!canSend() || text.trimmed().isEmpty())
+    if (!canSend() || (words.trimmed().isEmpty() && m_pastes.count() == 0))
         return;
+    const QString text = m_pastes.messageWith(words);
+    m_pastes.clear();
     const std::vector<ShownMessage> &messages = m_blocks.messages();
     MessagePlace place { newRecordId(), std::nullopt };
     if (m_edited) {
@@ -382,7 +385,8 @@ void ConversationController::onUpdate(const GenerationUpdate &update)
             m_store.setTokens(*m_question, update.turn, m_engine.vocabulary());
     }
     if (update.queued && update.queued->position > 0)
-        m_blocks.setStatus(tr("Waiting for %n other request(s)", nullptr, update.queued->position));
+        m_blocks.setStatus(
+            tr("Waiting. Requests before this one: %1").arg(update.queued->position));
     if (update.prefill && update.prefill->totalTokens > 0) {
         const int percent = 100 * update.prefill->processedTokens / update.prefill->totalTokens;
         m_blocks.setStatus(tr("Reading the conversation · %1 %").arg(QLocale().toString(percent)));
@@ -455,7 +459,17 @@ void ConversationController::setDraft(const QString &draft)
         return;
     m_draft = draft;
     Q_EMIT draftChanged();
-    if (m_draft.isEmpty()) {
+    onDraftChanged();
+}
+
+QString ConversationController::wholeDraft() const
+{
+    return m_draft.isEmpty() && m_pastes.count() == 0 ? QString() : m_pastes.messageWith(m_draft);
+}
+
+void ConversationController::onDraftChanged()
+{
+    if (wholeDraft().isEmpty()) {
         m_draftTimer.stop();
         setDraftTokens(0);
     } else {
@@ -474,15 +488,15 @@ void ConversationController::setDraftTokens(int tokens)
 // One count runs at a time; a draft that changed meanwhile is counted after it.
 void ConversationController::countDraft()
 {
-    if (m_isCountingDraft || m_draft.isEmpty()
-        || m_engine.state() != EngineController::State::Ready)
+    const QString draft = wholeDraft();
+    if (m_isCountingDraft || draft.isEmpty() || m_engine.state() != EngineController::State::Ready)
         return;
     m_isCountingDraft = true;
-    m_engine.countTokens(m_draft).then(this, [this, counted = m_draft](int tokens) {
+    m_engine.countTokens(draft).then(this, [this, counted = draft](int tokens) {
         m_isCountingDraft = false;
-        if (counted == m_draft)
+        if (counted == wholeDraft())
             setDraftTokens(tokens);
-        else if (!m_draft.isEmpty() && !m_draftTimer.isActive())
+        else if (!wholeDraft().isEmpty() && !m_draftTimer.isActive())
             m_draftTimer.start();
     });
 }

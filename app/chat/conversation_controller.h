@@ -6,8 +6,10 @@
 // or other conversations. Owned by ConversationListModel.
 #pragma once
 
+#include "app/chat/chat_find.h"
 #include "app/chat/chat_options.h"
 #include "app/chat/message_block_model.h"
+#include "app/chat/pasted_texts.h"
 #include "app/chat/reply_recorder.h"
 #include "app/inference/engine_controller.h"
 #include "app/store/conversation_store.h"
@@ -44,13 +46,15 @@ class ConversationController : public QObject
     Q_PROPERTY(ThinkingEffort thinkingEffort READ thinkingEffort WRITE setThinkingEffort NOTIFY
                    thinkingEffortChanged FINAL)
     Q_PROPERTY(firesteel::app::ChatOptions *options READ options CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::ChatFind *find READ find CONSTANT FINAL)
     Q_PROPERTY(int contextTokens READ contextTokens NOTIFY contextTokensChanged FINAL)
     Q_PROPERTY(int promptTokens READ promptTokens NOTIFY promptTokensChanged FINAL)
+    Q_PROPERTY(firesteel::app::PastedTexts *pastes READ pastes CONSTANT FINAL) // of the draft
     Q_PROPERTY(QString draft READ draft WRITE setDraft NOTIFY draftChanged FINAL)
     Q_PROPERTY(int draftTokens READ draftTokens NOTIFY draftTokensChanged FINAL)
 
 public:
-    enum ThinkingEffort { Off, Low, High, Max }; // as thinkingChoices()
+    enum ThinkingEffort { Off, Low, High, Max }; // as choicesOf(Thinking)
     Q_ENUM(ThinkingEffort)
 
     // A new conversation: stored with its first message.
@@ -62,7 +66,8 @@ public:
                            QObject *parent = nullptr);
     ~ConversationController() override;
 
-    Q_INVOKABLE void send(const QString &text); // refused unless canSend
+    // And what was pasted beside the words. Refused unless canSend.
+    Q_INVOKABLE void send(const QString &words);
     Q_INVOKABLE void stop();
     // An answer again, the last one or the one at a row. The one before stays, as a version.
     Q_INVOKABLE void regenerate();
@@ -104,8 +109,10 @@ public:
     }
     void setThinkingEffort(ThinkingEffort effort) { m_options.setThinkingEffort(effort); }
     ChatOptions *options() { return &m_options; }
+    ChatFind *find() { return &m_find; }
     int contextTokens() const { return m_engine.contextTokens(); }
     int promptTokens() const { return m_promptTokens; } // of the conversation so far
+    PastedTexts *pastes() { return &m_pastes; }
     QString draft() const { return m_draft; }
     void setDraft(const QString &draft);
     int draftTokens() const { return m_draftTokens; } // -1: not counted yet
@@ -150,6 +157,8 @@ private:
     void endGeneration();
     void touch();
     void setPromptTokens(int tokens);
+    void onDraftChanged();
+    QString wholeDraft() const; // with what was pasted
     void setDraftTokens(int tokens);
     void countDraft();
     std::vector<engine::Message> engineMessages() const;
@@ -161,9 +170,11 @@ private:
     bool m_isLoading = false;
     QString m_loadError;
     MessageBlockModel m_blocks;
+    ChatFind m_find { m_blocks };
     ChatOptions m_options;
     int m_promptTokens = 0;
     QString m_draft;
+    PastedTexts m_pastes;
     int m_draftTokens = 0;
     bool m_isCountingDraft = false;
     bool m_isStopping = false;

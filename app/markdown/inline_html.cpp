@@ -3,6 +3,7 @@
 
 #include <QUrl>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -73,6 +74,30 @@ QString entityText(QStringView entity)
     const bool isCharacter = isNumber && code != 0 && code <= 0x10FFFF && !QChar::isSurrogate(code);
     return isCharacter ? QString::fromUcs4(reinterpret_cast<const char32_t *>(&code), 1)
                        : QString(QChar(QChar::ReplacementCharacter));
+}
+
+QString htmlText(QStringView html)
+{
+    QString text;
+    text.reserve(html.size());
+    for (qsizetype i = 0; i < html.size(); ++i) {
+        const QChar c = html[i];
+        if (c == u'<') {
+            if (html.sliced(i).startsWith("<br>"_L1))
+                text += QChar(QChar::LineSeparator);
+            i = std::max(i, html.indexOf(u'>', i));
+        } else if (c == u'&') {
+            const qsizetype end = html.indexOf(u';', i);
+            text += entityText(html.sliced(i, std::max(end, i) - i + 1));
+            i = std::max(end, i);
+        } else if (c == u' ' || c == u'\n' || c == u'\t' || c == u'\r') {
+            if (!text.isEmpty() && text.back() != u' ' && text.back() != QChar::LineSeparator)
+                text += u' ';
+        } else {
+            text += c;
+        }
+    }
+    return text;
 }
 
 QStringList splitHtml(const QString &html, qsizetype longest)

@@ -18,6 +18,10 @@ bool isClickable(const QString &url);
 // they were written.
 QString entityText(QStringView entity);
 
+// What the html shows: without tags, entities as characters, white space as Qt collapses it, a line
+// break as U+2028.
+QString htmlText(QStringView html);
+
 // Cuts html longer than `longest` at blanks outside every tag, where there are any.
 QStringList splitHtml(const QString &html, qsizetype longest);
 

@@ -26,6 +26,7 @@ DelegateChooser {
         roleValue: MessageBlockModel.UserText
 
         UserBlock {
+            find: root.conversation.find
             messageHovered: root.hoveredMessage === messageIndex
             canEdit: root.conversation.canSend
             canSwitch: root.canSwitch
@@ -44,39 +45,52 @@ DelegateChooser {
     DelegateChoice {
         roleValue: MessageBlockModel.ThinkingText
 
-        ThinkingTextBlock {}
+        ThinkingTextBlock {
+            find: root.conversation.find
+        }
     }
     DelegateChoice {
         roleValue: MessageBlockModel.Paragraph
 
-        ParagraphBlock {}
+        ParagraphBlock {
+            find: root.conversation.find
+        }
     }
     DelegateChoice {
         roleValue: MessageBlockModel.Heading
 
-        HeadingBlock {}
+        HeadingBlock {
+            find: root.conversation.find
+        }
     }
     DelegateChoice {
         roleValue: MessageBlockModel.Code
 
         CodeBlock {
+            find: root.conversation.find
             onCopied: root.conversation.copyBlock(index)
         }
     }
     DelegateChoice {
         roleValue: MessageBlockModel.Table
 
-        TableBlock {}
+        TableBlock {
+            find: root.conversation.find
+        }
     }
     DelegateChoice {
         roleValue: MessageBlockModel.Quote
 
-        ParagraphBlock {}
+        ParagraphBlock {
+            find: root.conversation.find
+        }
     }
     DelegateChoice {
         roleValue: MessageBlockModel.ListItem
 
-        ListItemBlock {}
+        ListItemBlock {
+            find: root.conversation.find
+        }
     }
     DelegateChoice {
         roleValue: MessageBlockModel.Rule

@@ -17,6 +17,7 @@ Item {
     required property int quoteDepth
     required property int direction
     property real gap: Theme.step * 3
+    property ChatFind find: null // what is looked for in the conversation
     default property alias content: column.data
 
     signal versionsFocusRequested(int step) // after a step between versions by keyboard

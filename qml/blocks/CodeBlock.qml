@@ -97,6 +97,16 @@ BlockItem {
                 font.family: Theme.mono
                 font.pixelSize: Theme.codeSize
 
+                FindMarks {
+                    text: edit
+                    find: root.find
+                    row: root.index
+                    onCurrentPlaced: place => {
+                        if (place.right > scroller.contentX + scroller.width || place.x < scroller.contentX)
+                            scroller.contentX = Math.max(0, Math.min(place.x - scroller.width / 3, scroller.contentWidth - scroller.width));
+                    }
+                }
+
                 HoverHandler {
                     cursorShape: Qt.IBeamCursor
                 }

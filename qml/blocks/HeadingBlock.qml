@@ -15,6 +15,8 @@ BlockItem {
     ReadingText {
         width: parent.width
         html: root.html
+        find: root.find
+        row: root.index
         rightToLeft: root.rightToLeft
         lineHeight: 1.3
         font.weight: Font.DemiBold

@@ -17,6 +17,8 @@ BlockItem {
 
         width: parent.width
         html: root.html
+        find: root.find
+        row: root.index
         rightToLeft: root.rightToLeft
         color: root.quoteDepth > 0 ? Theme.dim : Theme.text
 

@@ -12,6 +12,8 @@ BlockItem {
     ReadingText {
         width: parent.width
         html: root.html
+        find: root.find
+        row: root.index
         rightToLeft: root.rightToLeft
         color: root.quoteDepth > 0 ? Theme.dim : Theme.text
     }

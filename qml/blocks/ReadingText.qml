@@ -2,6 +2,7 @@
 //
 // Selectable text of an answer, from the HTML subset that the Markdown parser writes. Follows only web and mail links.
 import QtQuick
+import Firesteel.App
 import Firesteel.Ui
 
 TextEdit {
@@ -9,6 +10,9 @@ TextEdit {
 
     property string html
     property bool rightToLeft: false
+    property ChatFind find: null
+    property int row: -1
+    property int part: 0 // of the row
     property real lineHeight: Theme.readingLineHeight // times the size
 
     text: Theme.readingHtml(html, rightToLeft, Math.round(lineHeight * font.pixelSize))
@@ -28,6 +32,13 @@ TextEdit {
 
     HoverHandler {
         cursorShape: root.hoveredLink !== "" ? Qt.PointingHandCursor : Qt.IBeamCursor
+    }
+
+    FindMarks {
+        text: root
+        find: root.find
+        row: root.row
+        part: root.part
     }
 
     Tip {

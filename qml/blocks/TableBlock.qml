@@ -56,6 +56,9 @@ BlockItem {
                 TableCell {
                     required property int index
 
+                    find: root.find
+                    row: root.index
+                    part: index
                     heading: index < root.tableHeader.length
                     rightToLeft: root.rightToLeft
                     alignment: root.tableAlignments[index % root.columns] ?? Qt.AlignLeft

@@ -3,6 +3,7 @@
 // One cell of a TableBlock, with the line under its row.
 import QtQuick
 import QtQuick.Layouts
+import Firesteel.App
 import Firesteel.Ui
 
 Item {
@@ -12,6 +13,9 @@ Item {
     property bool heading: false
     property int alignment: Qt.AlignLeft
     property bool rightToLeft: false
+    property ChatFind find: null
+    property int row: -1 // of the table in the list
+    property int part: 0
 
     readonly property int widest: Math.round(320 * Theme.fontScale)
 
@@ -31,6 +35,9 @@ Item {
         bottomPadding: Theme.step * 2
         html: root.html
         rightToLeft: root.rightToLeft
+        find: root.find
+        row: root.row
+        part: root.part
         lineHeight: 1.35
         horizontalAlignment: root.alignment
         font.pixelSize: Theme.readingSize - 1

@@ -38,6 +38,12 @@ BlockItem {
             font.family: Theme.sans
             font.pixelSize: Theme.readingSize - 1
 
+            FindMarks {
+                text: label
+                find: root.find
+                row: root.index
+            }
+
             HoverHandler {
                 cursorShape: Qt.IBeamCursor
             }

@@ -62,6 +62,12 @@ BlockItem {
             font.family: Theme.sans
             font.pixelSize: Theme.readingSize
 
+            FindMarks {
+                text: label
+                find: root.find
+                row: root.index
+            }
+
             HoverHandler {
                 cursorShape: Qt.IBeamCursor
             }

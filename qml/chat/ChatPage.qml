@@ -23,6 +23,18 @@ FocusScope {
         composer.focusInput();
     }
 
+    function startFind() {
+        if (conversation.empty)
+            return;
+        conversation.find.shown = true;
+        findBar.takeFocus();
+    }
+
+    function endFind() {
+        conversation.find.shown = false;
+        focusComposer();
+    }
+
     function announce(words: string) {
         Accessible.announce(words);
     }
@@ -59,8 +71,11 @@ FocusScope {
     Component.onCompleted: composer.text = conversation.draft
 
     Keys.onEscapePressed: event => {
-        event.accepted = conversation.editing;
-        conversation.cancelEdit();
+        event.accepted = conversation.editing || conversation.find.shown;
+        if (conversation.editing)
+            conversation.cancelEdit();
+        else if (conversation.find.shown)
+            endFind();
     }
 
     ColumnLayout {
@@ -87,6 +102,20 @@ FocusScope {
                     else
                         root.conversation.retry();
                 }
+            }
+            FindBar {
+                id: findBar
+
+                objectName: "findBar"
+                anchors.top: parent.top
+                anchors.right: parent.right
+                anchors.topMargin: Theme.step * 2
+                anchors.rightMargin: Theme.step * 5
+                width: Math.min(implicitWidth, parent.width - Theme.step * 10)
+                visible: root.conversation.find.shown && !root.conversation.empty
+                find: root.conversation.find
+                onEdited: text => root.conversation.find.find(text, messages.firstVisibleRow())
+                onClosed: root.endFind()
             }
             EmptyChat {
                 anchors.fill: parent
@@ -131,6 +160,7 @@ FocusScope {
             Layout.preferredWidth: Math.min(Theme.columnWidth, root.width - Theme.step * 10)
             Layout.bottomMargin: Theme.step * 4
             focus: true
+            pastes: root.conversation.pastes
             busy: root.conversation.busy
             canSend: root.conversation.canSend
             onTextChanged: root.conversation.draft = text

@@ -6,17 +6,20 @@ pragma ComponentBehavior: Bound
 import QtQuick
 import QtQuick.Controls.Basic
 import QtQuick.Layouts
+import Firesteel.App
 import Firesteel.Ui
 
 Rectangle {
     id: root
 
     property alias text: input.text
+    property PastedTexts pastes: null // long texts that go with the message
+    readonly property int pasteCount: pastes?.count ?? 0
     property bool busy: false
     property bool canSend: true
     property string placeholder: qsTr("Message Firesteel…")
     default property alias tools: toolRow.data
-    readonly property bool sendable: canSend && !busy && input.text.trim() !== ""
+    readonly property bool sendable: canSend && !busy && (input.text.trim() !== "" || pasteCount > 0)
 
     signal submitted(string text)
     signal stopped
@@ -51,6 +54,26 @@ Rectangle {
         width: parent.width - Theme.step * 4
         spacing: 0
 
+        Loader {
+            Layout.fillWidth: true
+            Layout.margins: active ? Theme.step : 0
+            active: root.pasteCount > 0
+            visible: active
+            sourceComponent: PasteChips {
+                objectName: "pasteChips"
+                pastes: root.pastes
+                onLeftOut: row => {
+                    root.pastes.remove(row);
+                    root.focusInput();
+                }
+                onOpened: row => {
+                    const text = root.pastes.textOf(row);
+                    root.pastes.remove(row);
+                    input.insert(input.cursorPosition, text);
+                    root.focusInput();
+                }
+            }
+        }
         ScrollView {
             Layout.fillWidth: true
             Layout.maximumHeight: metrics.lineSpacing * 8 + Theme.step * 4
@@ -93,6 +116,14 @@ Rectangle {
                 background: null
                 Keys.onTabPressed: nextItemInFocusChain(true).forceActiveFocus(Qt.TabFocusReason)
                 Keys.onBacktabPressed: nextItemInFocusChain(false).forceActiveFocus(Qt.BacktabFocusReason)
+                // With Shift, whatever it is, as text.
+                Keys.onPressed: event => {
+                    event.accepted = true;
+                    if (event.key === Qt.Key_V && event.modifiers === (Qt.ControlModifier | Qt.ShiftModifier))
+                        input.paste();
+                    else
+                        event.accepted = event.matches(StandardKey.Paste) && (root.pastes?.takeClipboard() ?? false);
+                }
                 Keys.onReturnPressed: event => enterPressed(event)
                 Keys.onEnterPressed: event => enterPressed(event)
 

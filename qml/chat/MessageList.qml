@@ -19,6 +19,33 @@ FocusScope {
 
     signal errorActionChosen(string action)
 
+    function firstVisibleRow(): int {
+        return Math.max(0, view.indexAt(view.width / 2, view.contentY));
+    }
+
+    // Brings the place in the item into sight, with room above and below.
+    function reveal(item: Item, place: rect) {
+        const top = item.mapToItem(view.contentItem, place.x, place.y).y;
+        const room = Math.min(Theme.step * 20, view.height / 4);
+        if (top < view.contentY + room)
+            follower.scrollBy(top - room - view.contentY);
+        else if (top + place.height > view.contentY + view.height - room)
+            follower.scrollBy(top + place.height + room - view.contentY - view.height);
+    }
+
+    Connections {
+        function onRevealRequested(row: int) {
+            follower.following = false;
+            view.positionViewAtIndex(row, ListView.Contain);
+        }
+
+        function onPlaced(item: Item, place: rect) {
+            root.reveal(item, place);
+        }
+
+        target: root.conversation.find
+    }
+
     function jumpToEnd() {
         follower.resume();
     }

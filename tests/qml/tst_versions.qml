@@ -171,12 +171,43 @@ TestCase {
             lines.push("line " + line + " of a log");
         const log = lines.join("\n");
         Fixture.setClipboardText(log);
-        press(Qt.Key_V, Qt.ControlModifier);
-        compare(input().length, log.length);
+        press(Qt.Key_V, Qt.ControlModifier | Qt.ShiftModifier); // as text
+        tryCompare(input(), "length", log.length);
         press(Qt.Key_Return, Qt.NoModifier);
         tryCompare(application.conversation, "busy", false);
         verify(application.conversation.messageSource(0) === log);
         verify(find("messageList").count > 1);
+    }
+
+    function test_aLongPasteGoesBesideTheMessage() {
+        const log = "a line of ```a log```\n".repeat(1000);
+        Fixture.setClipboardText(log);
+        press(Qt.Key_V, Qt.ControlModifier);
+        press(Qt.Key_V, Qt.ControlModifier);
+        compare(input().text, "");
+        tryVerify(() => find("pasteChips").visible);
+        compare(application.conversation.pastes.count, 2);
+        const chips = () => find("pasteChips").children.filter(item => item.name !== undefined);
+        compare(chips().map(chip => chip.name), ["Pasted text 1", "Pasted text 2"]);
+        verify(chips()[0].size.startsWith("lines: 1,000 "), chips()[0].size);
+        mouseClick(findChild(chips()[0], "removePaste"));
+        compare(application.conversation.pastes.count, 1);
+        tryVerify(() => application.conversation.draftTokens > 1000);
+        input().text = "What happened?";
+        press(Qt.Key_Return, Qt.NoModifier);
+        tryCompare(application.conversation, "busy", false);
+        verify(application.conversation.messageSource(0) === "What happened?\n\nPasted text 1:\n````text\n" + log + "````");
+        compare(application.conversation.pastes.count, 0);
+        // On its own it can be sent, too, or be put into the message after all.
+        press(Qt.Key_V, Qt.ControlModifier);
+        verify(find("sendButton").enabled);
+        mouseClick(findChild(chips()[0], "openPaste"));
+        compare(application.conversation.pastes.count, 0);
+        compare(input().length, log.length);
+        input().clear();
+        Fixture.setClipboardText("short");
+        press(Qt.Key_V, Qt.ControlModifier);
+        compare(input().text, "short");
     }
 
     function test_escapeLeavesAnEdit() {

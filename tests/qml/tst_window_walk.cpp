@@ -147,15 +147,21 @@ void WindowWalk::cleanup()
 void WindowWalk::pages()
 {
     QTest::addColumn<QString>("page");
-    for (const auto *page : { "empty chat", "chat", "search", "models", "about", "palette" })
+    for (const auto *page :
+         { "empty chat", "chat", "find", "search", "models", "about", "palette" })
         QTest::newRow(page) << QString::fromLatin1(page);
 }
 
 void WindowWalk::show(const QString &page)
 {
-    if (page == "chat"_L1) {
+    if (page == "chat"_L1 || page == "find"_L1) {
         m_application->conversation()->send(u"How does a hash map work?"_s);
         QTRY_VERIFY(!m_application->conversation()->isBusy());
+        if (page == "find"_L1) {
+            m_application->conversation()->find()->setShown(true);
+            m_application->conversation()->find()->find(u"map"_s, 0);
+            m_application->conversation()->pastes()->add(u"hash map"_s);
+        }
     } else if (page == "search"_L1) {
         QVERIFY(QMetaObject::invokeMethod(m_window, "startSearch"));
         m_application->search()->setQuery(u"Glimmer Scripted"_s); // words of data; nothing is found
