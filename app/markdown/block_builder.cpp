@@ -141,7 +141,9 @@ void BlockBuilder::beginLeaf(MarkdownBlock::Kind kind)
     m_plain.clear();
     m_firstByte.reset();
     m_lastByte = std::string_view::npos;
-    m_isInTex = false;
+    m_formulas.clear();
+    m_openSpans = 0;
+    m_isInMath = false;
     m_links.clear();
     // The item's first block carries the marker; a code block or table first thing in an item has a
     // row of its own below.
@@ -175,7 +177,40 @@ void BlockBuilder::endLeaf()
     else if (block.code.endsWith(u'\n'))
         block.code.chop(1);
     setSource(block);
-    pushSplit(std::move(block));
+    if (m_formulas.empty())
+        pushSplit(std::move(block));
+    else
+        pushWithFormulas(block);
+}
+
+// Formulas that stand on their own become code between the parts of the paragraph.
+void BlockBuilder::pushWithFormulas(const MarkdownBlock &block)
+{
+    MarkdownBlock part = block;
+    MarkdownBlock formula;
+    formula.kind = MarkdownBlock::Kind::Code;
+    formula.indent = block.indent;
+    formula.quoteDepth = block.quoteDepth;
+    formula.language = u"latex"_s;
+    formula.sourceBegin = block.sourceBegin;
+    formula.sourceEnd = block.sourceEnd;
+    qsizetype begin = 0;
+    const auto pushText = [&](qsizetype end) {
+        part.html = block.html.sliced(begin, end - begin).trimmed();
+        if (part.html.endsWith("<br>"_L1))
+            part.html.chop(4);
+        if (part.html.isEmpty() && part.marker.isEmpty())
+            return;
+        pushSplit(part);
+        part.marker.clear();
+    };
+    for (const Formula &next : m_formulas) {
+        pushText(next.at);
+        begin = next.at;
+        formula.code = next.tex;
+        m_blocks.push_back(formula);
+    }
+    pushText(block.html.size());
 }
 
 void BlockBuilder::endTable()
@@ -217,11 +252,18 @@ void BlockBuilder::noteSource(std::string_view piece)
 std::optional<std::size_t> BlockBuilder::offsetOf(std::string_view piece) const
 {
     const char *begin = piece.data();
-    const char *whole = m_text.data();
+    const char *whole = m_masked.data();
     if (piece.empty() || std::less<>()(begin, whole)
         || !std::less<>()(begin, whole + m_text.size()))
         return std::nullopt;
     return static_cast<std::size_t>(begin - whole);
+}
+
+// The piece as it is in the text, before formulas were masked.
+std::string_view BlockBuilder::written(std::string_view piece) const
+{
+    const std::optional<std::size_t> at = offsetOf(piece);
+    return at ? m_text.substr(*at, piece.size()) : piece;
 }
 
 std::size_t BlockBuilder::lineStart(std::size_t at) const
@@ -302,12 +344,15 @@ void BlockBuilder::enterSpan(MD_SPANTYPE type, void *detail)
         return;
     switch (type) {
     case MD_SPAN_EM:
+        ++m_openSpans;
         *m_html += "<i>"_L1;
         break;
     case MD_SPAN_STRONG:
+        ++m_openSpans;
         *m_html += "<b>"_L1;
         break;
     case MD_SPAN_DEL:
+        ++m_openSpans;
         *m_html += "<s>"_L1;
         break;
     case MD_SPAN_CODE:
@@ -325,10 +370,9 @@ void BlockBuilder::enterSpan(MD_SPANTYPE type, void *detail)
         break;
     }
     case MD_SPAN_LATEXMATH:
-        *m_html += u'$';
-        break;
     case MD_SPAN_LATEXMATH_DISPLAY:
-        *m_html += "$$"_L1;
+        m_isInMath = true;
+        m_mathFirst.reset();
         break;
     default:
         break;
@@ -341,12 +385,15 @@ void BlockBuilder::leaveSpan(MD_SPANTYPE type)
         return;
     switch (type) {
     case MD_SPAN_EM:
+        --m_openSpans;
         *m_html += "</i>"_L1;
         break;
     case MD_SPAN_STRONG:
+        --m_openSpans;
         *m_html += "</b>"_L1;
         break;
     case MD_SPAN_DEL:
+        --m_openSpans;
         *m_html += "</s>"_L1;
         break;
     case MD_SPAN_CODE:
@@ -357,13 +404,56 @@ void BlockBuilder::leaveSpan(MD_SPANTYPE type)
         leaveLink();
         break;
     case MD_SPAN_LATEXMATH:
-        *m_html += u'$';
+        endMath(false);
         break;
     case MD_SPAN_LATEXMATH_DISPLAY:
-        *m_html += "$$"_L1;
+        endMath(true);
         break;
     default:
         break;
+    }
+}
+
+// The lines of the formula without the marks of quotes and lists before them.
+QString BlockBuilder::formulaText() const
+{
+    QStringList lines;
+    for (std::size_t at = *m_mathFirst; at < m_mathEnd;) {
+        const std::size_t end = std::min(lineEnd(at), m_mathEnd);
+        QString line = QString::fromUtf8(m_text.substr(at, end - at));
+        if (at != *m_mathFirst) {
+            const auto isMark = [this](QChar c) {
+                return c == u' ' || c == u'\t' || (c == u'>' && m_quoteDepth > 0);
+            };
+            line.remove(0, std::ranges::find_if_not(line, isMark) - line.cbegin());
+        }
+        lines << line.trimmed();
+        at = end + (m_text.substr(end).starts_with("\r\n") ? 2 : 1);
+    }
+    return lines.join(u'\n').trimmed();
+}
+
+// Amounts of money stand between dollars, too.
+void BlockBuilder::endMath(bool isDisplay)
+{
+    m_isInMath = false;
+    if (!m_mathFirst)
+        return;
+    const QString tex = formulaText();
+    const bool isBetweenDollars = *m_mathFirst > 0 && m_text[*m_mathFirst - 1] == '$';
+    const bool isTex = !isBetweenDollars || isDisplay || tex.size() == 1
+        || std::ranges::any_of(tex, [](QChar c) { return QStringView(u"\\^_={}").contains(c); });
+    const bool isText = m_leaf->kind == MarkdownBlock::Kind::Paragraph
+        || m_leaf->kind == MarkdownBlock::Kind::Quote
+        || m_leaf->kind == MarkdownBlock::Kind::ListItem;
+    if (isDisplay && isText && m_openSpans == 0 && m_links.isEmpty()) {
+        m_formulas.push_back({ m_html->size(), tex });
+    } else if (isTex) {
+        *m_html += "<code>"_L1;
+        appendText(tex);
+        *m_html += "</code>"_L1;
+    } else {
+        appendText(u'$' + tex + u'$');
     }
 }
 
@@ -415,17 +505,43 @@ void BlockBuilder::appendCode(std::string_view piece)
         m_leaf->code += QString(m_codeIndent, u' ');
     }
     m_codeIndent = 0;
-    m_leaf->code += codeText(piece);
+    m_leaf->code += codeText(written(piece));
+}
+
+// A \( became two characters of which md4c took the dollar for the delimiter: the other is not
+// shown either. Where it did not take it, the piece holds both, and is shown as written.
+void BlockBuilder::appendWritten(std::string_view piece)
+{
+    std::string_view shown = written(piece);
+    if (const auto at = offsetOf(piece); at && piece.size() == shown.size()) {
+        const std::size_t end = *at + piece.size();
+        const auto isMasked = [&](std::size_t i) { return piece[i] != shown[i]; };
+        const std::size_t last = piece.size() - 1;
+        const bool isBehind
+            = *at > 0 && m_masked[*at - 1] == '$' && shown.front() == ')' && isMasked(0);
+        const bool isBefore = end < m_masked.size() && m_masked[end] == '$' && shown.back() == '\\'
+            && isMasked(last);
+        shown.remove_prefix(isBehind ? 1 : 0);
+        shown.remove_suffix(isBefore && !shown.empty() ? 1 : 0);
+    }
+    if (!shown.empty())
+        appendText(QString::fromUtf8(shown));
 }
 
 void BlockBuilder::text(MD_TEXTTYPE type, std::string_view piece)
 {
     beginTightItem();
-    const std::size_t lastBefore = m_lastByte;
     noteSource(piece);
     if (m_leaf && m_leaf->kind == MarkdownBlock::Kind::Code) {
         if (type != MD_TEXT_NULLCHAR) // the NUL itself follows as text
             appendCode(piece);
+        return;
+    }
+    if (m_isInMath) {
+        if (const auto at = offsetOf(piece)) {
+            m_mathFirst = m_mathFirst.value_or(*at);
+            m_mathEnd = *at + piece.size();
+        }
         return;
     }
     switch (type) {
@@ -442,22 +558,8 @@ void BlockBuilder::text(MD_TEXTTYPE type, std::string_view piece)
     case MD_TEXT_ENTITY:
         appendText(entityText(QString::fromUtf8(piece)));
         break;
-    case MD_TEXT_NORMAL: {
-        // Markdown eats the backslash of \( \) \[ \]: in answers they are TeX, and TeX stays
-        // visible as written.
-        const std::size_t at = offsetOf(piece).value_or(0);
-        const bool isEscaped = at > 0 && m_text[at - 1] == '\\' && lastBefore != at - 1;
-        if (isEscaped && (piece[0] == '(' || piece[0] == '['))
-            m_isInTex = true;
-        if (isEscaped && (m_isInTex || piece[0] == ')' || piece[0] == ']'))
-            appendText(u"\\");
-        if (isEscaped && (piece[0] == ')' || piece[0] == ']'))
-            m_isInTex = false;
-        appendText(QString::fromUtf8(piece));
-        break;
-    }
     default:
-        appendText(QString::fromUtf8(piece));
+        appendWritten(piece);
     }
 }
 

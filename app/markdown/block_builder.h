@@ -24,8 +24,11 @@ struct ListLevel
 class BlockBuilder
 {
 public:
-    BlockBuilder(std::string_view text, std::size_t visibleFrom, std::size_t sourceOffset)
+    // md4c parses `masked`, which maskMath() made of `text`.
+    BlockBuilder(std::string_view text, std::string_view masked, std::size_t visibleFrom,
+                 std::size_t sourceOffset)
         : m_text(text)
+        , m_masked(masked)
         , m_visibleFrom(visibleFrom)
         , m_sourceOffset(sourceOffset)
         , m_previousEnd(visibleFrom)
@@ -47,6 +50,10 @@ private:
     void endLeaf();
     void endTable();
     void pushSplit(MarkdownBlock block);
+    void pushWithFormulas(const MarkdownBlock &block);
+    std::string_view written(std::string_view piece) const;
+    void endMath(bool isDisplay);
+    QString formulaText() const;
     void noteSource(std::string_view piece);
     std::optional<std::size_t> offsetOf(std::string_view piece) const;
     void appendCode(std::string_view piece);
@@ -61,8 +68,10 @@ private:
     void enterLink(const QString &url);
     void leaveLink();
     void appendText(QStringView text);
+    void appendWritten(std::string_view piece);
 
     std::string_view m_text;
+    std::string_view m_masked;
     std::size_t m_visibleFrom;
     std::size_t m_sourceOffset;
     std::vector<MarkdownBlock> m_blocks;
@@ -80,7 +89,16 @@ private:
     QStringList m_cells;
     bool m_isInTableHead = false;
     QStringList m_links; // open links' urls; empty: not clickable
-    bool m_isInTex = false;
+    struct Formula
+    {
+        qsizetype at = 0; // in the html of the leaf
+        QString tex;
+    };
+    std::vector<Formula> m_formulas; // of the leaf, that stand on their own
+    int m_openSpans = 0; // around the text: a formula in one cannot stand on its own
+    bool m_isInMath = false;
+    std::optional<std::size_t> m_mathFirst; // bytes of its content
+    std::size_t m_mathEnd = 0;
     bool m_isTightItem = false;
     int m_codeIndent = 0; // columns before the next piece of code
 };

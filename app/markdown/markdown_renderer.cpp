@@ -2,6 +2,7 @@
 #include "app/markdown/markdown_renderer.h"
 
 #include "app/markdown/block_builder.h"
+#include "app/markdown/math_mask.h"
 
 #include <limits>
 #include <string>
@@ -52,9 +53,11 @@ std::vector<MarkdownBlock> renderMarkdown(std::string_view text, std::string_vie
         joined.append(text);
         text = joined;
     }
-    if (text.size() > std::numeric_limits<MD_SIZE>::max())
+    constexpr std::size_t kMostAdded = 2; // by the mask
+    if (text.size() > std::numeric_limits<MD_SIZE>::max() - kMostAdded)
         return {};
-    BlockBuilder builder(text, visibleFrom, sourceOffset);
+    const std::string masked = maskMath(text);
+    BlockBuilder builder(text, masked, visibleFrom, sourceOffset);
     MD_PARSER parser = {};
     parser.flags = kDialect;
     parser.enter_block = [](MD_BLOCKTYPE type, void *detail, void *into) {
@@ -77,7 +80,7 @@ std::vector<MarkdownBlock> renderMarkdown(std::string_view text, std::string_vie
         static_cast<BlockBuilder *>(into)->text(type, std::string_view(data, size));
         return 0;
     };
-    md_parse(text.data(), static_cast<MD_SIZE>(text.size()), &parser, &builder);
+    md_parse(masked.data(), static_cast<MD_SIZE>(masked.size()), &parser, &builder);
     return builder.take();
 }
 

@@ -5,8 +5,10 @@
 // text is still growing.
 //
 // The html is our own: every character of the source is escaped, raw HTML included, and the only
-// tags are <b> <i> <s> <code> <a href> <br>. Links are clickable for http, https and mailto. TeX
-// stays as it was written.
+// tags are <b> <i> <s> <code> <a href> <br>. Links are clickable for http, https and mailto.
+//
+// Formulas, between \( \), \[ \], $ $ or $$ $$, are shown as their TeX, letter by letter: in the
+// text as code, one that stands on its own as a block of code in LaTeX.
 #pragma once
 
 #include "app/markdown/markdown_block.h"

@@ -58,6 +58,22 @@ constexpr std::string_view kRightToLeft
     = "שלום! זוהי תשובה בעברית.\n\n- פריט ראשון\n- פריט שני עם `code`\n\n"
       "And a sentence in English.";
 
+constexpr std::string_view kFormulas
+    = R"(The mean of $n$ independent values with variance \(\sigma^2\) has the variance
+
+\[
+\operatorname{Var}(\bar{x}) = \frac{1}{n^2} \sum_{i=1}^{n} \sigma^2
+= \frac{\sigma^2}{n}
+\]
+
+so that the standard error falls with \(\sqrt{n}\):
+
+1. for \(n = 4\) it is half of \(\sigma\),
+2. for \(n = 100\) a tenth:
+   $$\frac{\sigma}{\sqrt{100}} = 0.1\,\sigma$$
+
+Drawing them costs $5 or $10, which is no formula.)";
+
 std::string longAnswer()
 {
     std::string text;
@@ -81,6 +97,8 @@ FakeAnswer answerTo(const std::vector<engine::Message> &messages)
                         engine::FinishReason::Stop, std::nullopt };
     if (asks("rtl"))
         answer.text = kRightToLeft;
+    if (asks("formula"))
+        answer.text = kFormulas;
     if (asks("long"))
         answer.text = longAnswer();
     if (asks("fail")) {

@@ -8,8 +8,8 @@
 
 namespace firesteel::test {
 
-// "fail" in the question: an error in the middle. "rtl": Hebrew. "long": many blocks. Else the
-// answer with every block.
+// "fail" in the question: an error in the middle. "rtl": Hebrew. "formula": TeX. "long": many
+// blocks. Else the answer with every block.
 FakeScript offlineScript(double tokensPerSecond);
 
 } // namespace firesteel::test
