@@ -27,7 +27,8 @@ Q_LOGGING_CATEGORY(logStore, "firesteel.store", QtInfoMsg)
 
 constexpr int kBusyMilliseconds = 2000; // another process may hold a lock while it closes
 constexpr auto kCheckMarker = ".check"_L1;
-// A file this small is checked at every start; a larger one after a crash or a reported fault.
+// A file this small is checked at every start; a larger one before it is opened only after a
+// reported fault, and while it is used after a crash.
 constexpr qint64 kSmallFileBytes = 64LL << 20;
 constexpr int kBackupsKept = 2;
 
@@ -104,9 +105,12 @@ void Database::open(const QString &file)
 
 void Database::openWritable()
 {
-    const bool checks = needsCheck();
+    // The log is removed when a database is closed: one that is left means a crash.
+    const bool isAfterCrash = QFileInfo(m_file + u"-wal"_s).size() > 0;
+    const bool isFaulty = QFile::exists(m_file + kCheckMarker);
+    m_wantsCheck = isAfterCrash && isLarge() && !isFaulty;
     auto opened = connect({});
-    if (opened && checks)
+    if (opened && (isFaulty || !isLarge()))
         opened = checkPages();
     if (opened)
         opened = setUpWriting();
@@ -173,12 +177,7 @@ StoreResult<void> Database::setUpWriting() const
                         u"PRAGMA journal_size_limit = 16777216"_s });
 }
 
-bool Database::needsCheck() const
-{
-    // The log is removed when a database is closed: one that is left means a crash.
-    return QFileInfo(m_file + u"-wal"_s).size() > 0 || QFile::exists(m_file + kCheckMarker)
-        || QFileInfo(m_file).size() <= kSmallFileBytes;
-}
+bool Database::isLarge() const { return QFileInfo(m_file).size() > kSmallFileBytes; }
 
 StoreResult<void> Database::checkPages() const
 {

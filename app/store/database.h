@@ -42,6 +42,11 @@ public:
     const QString &notice() const { return m_notice; }
     const QSqlDatabase &connection() const { return m_connection; }
 
+    // After a crash, in a file so large that checking it would keep people waiting. Nothing that
+    // SQLite writes is lost by one, but a disk that lies may have lost it. For a PageCheck, once it
+    // is open.
+    bool wantsCheck() const { return m_wantsCheck; }
+
     // Makes the next start check every page. Called when a statement reports damage.
     void markDamaged() const;
 
@@ -81,7 +86,7 @@ private:
     void replaceDamaged(const StoreError &damage);
     Salvaged salvageFrom(const QString &kept) const;
     void disconnect();
-    bool needsCheck() const;
+    bool isLarge() const;
     StoreResult<void> begin() const;
     StoreResult<void> commit() const;
     void rollBack() const;
@@ -94,6 +99,7 @@ private:
     Access m_access = Access::Closed;
     std::optional<StoreError> m_trouble;
     QString m_notice;
+    bool m_wantsCheck = false;
 };
 
 } // namespace firesteel::app

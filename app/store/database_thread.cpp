@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "app/store/database_thread.h"
 
+#include "app/store/page_check.h"
+
 #include <QCoreApplication>
 #include <QLoggingCategory>
 
@@ -8,6 +10,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -76,6 +79,7 @@ public:
             lock.lock();
         }
         lock.unlock();
+        m_check.reset();
         runBacklog();
         m_backlog.clear();
         m_database.close(); // where it was opened
@@ -168,6 +172,11 @@ private:
             QMetaObject::invokeMethod(&m_owner, [owner = &m_owner, notice = m_database.notice()] {
                 owner->setNotice(notice);
             });
+        if (m_database.access() == Database::Access::ReadWrite && m_database.wantsCheck())
+            m_check.emplace(m_file, [this](const std::optional<QString> &damage) {
+                if (damage)
+                    post([this, damage] { noteError({ StoreErrorCode::Damaged, *damage }); });
+            });
     }
 
     void stall(const StoreError &error)
@@ -193,6 +202,7 @@ private:
     Clock::time_point m_nextTry; // of it
     bool m_isStalled = false;
     QString m_stall;
+    std::optional<PageCheck> m_check; // of the whole file, after a crash
     std::mutex m_mutex; // of what follows
     std::condition_variable m_changed;
     std::deque<Task> m_tasks;

@@ -92,6 +92,7 @@ private Q_SLOTS:
     void setsADamagedFileAside_data();
     void setsADamagedFileAside();
     void checksALargeFileOnlyAfterACrash();
+    void asksForACheckAfterACrash();
     void refusesASecondOwner();
     void readsWhatItMayNotWrite();
     void saysWhenNothingCanBeMade();
@@ -274,6 +275,44 @@ void DatabaseTest::checksALargeFileOnlyAfterACrash()
     Database database(kOneStep);
     database.open(file());
     QVERIFY(!database.notice().isEmpty());
+}
+
+void DatabaseTest::asksForACheckAfterACrash()
+{
+    const auto leaveLog = [this] { // a kill does
+        QFile log(file() + u"-wal"_s);
+        QVERIFY(log.open(QIODevice::WriteOnly));
+        QVERIFY(log.write(QByteArray(32, 'x')) > 0);
+    };
+    {
+        Database database(kOneStep);
+        database.open(file());
+        addRow(database, 5);
+    }
+    leaveLog();
+    {
+        Database database(kOneStep);
+        database.open(file());
+        QCOMPARE(database.access(), Database::Access::ReadWrite);
+        QVERIFY(!database.wantsCheck()); // it is small: that was done
+        const auto done = database.write([](const QSqlDatabase &sql) {
+            return app::executeAll(sql,
+                                   { u"CREATE TABLE big (z BLOB) STRICT"_s,
+                                     u"INSERT INTO big VALUES (zeroblob(70000000))"_s });
+        });
+        QVERIFY2(done.has_value(), done ? "" : qPrintable(done.error().message));
+    }
+    {
+        Database database(kOneStep);
+        database.open(file());
+        QVERIFY(!database.wantsCheck());
+    }
+    leaveLog();
+    Database database(kOneStep);
+    database.open(file());
+    QCOMPARE(database.access(), Database::Access::ReadWrite);
+    QVERIFY(database.wantsCheck());
+    QCOMPARE(value(database, u"SELECT x FROM a"_s).toInt(), 5);
 }
 
 void DatabaseTest::refusesASecondOwner()

@@ -2,17 +2,17 @@
 //
 // Work handed to the database thread: order, states, and what happens while the disk is full.
 #include "app/store/database_thread.h"
+#include "app/store/page_check.h"
 #include "app/store/sql.h"
 
+#include <QAtomicInt>
 #include <QProcess>
-#include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <array>
-#include <sched.h>
-#include <sys/mount.h>
+#include <optional>
 
 namespace firesteel::test {
 
@@ -63,8 +63,9 @@ private Q_SLOTS:
     void finishesItsWorkWithoutAnApplication();
     void tellsTheStateOfASecondInstance();
     void keepsChangesWhileTheDatabaseIsFull();
-    void keepsChangesWhileTheDiskIsFull();
     void asksForARepairWhenItMeetsDamage();
+    void findsDamageOfALargeFileWhileItIsUsed();
+    void aCheckIsStoppedByTheEnd();
 
 private:
     QString file() const { return m_folder->filePath(u"firesteel.db"_s); }
@@ -162,42 +163,6 @@ void DatabaseThreadTest::keepsChangesWhileTheDatabaseIsFull()
     QCOMPARE(waitFor(database.read(countRows)), 2);
 }
 
-// A file system of one megabyte, where this process may mount one.
-void DatabaseThreadTest::keepsChangesWhileTheDiskIsFull()
-{
-    const QByteArray folder = QFile::encodeName(m_folder->path());
-    if (::unshare(CLONE_NEWNS) != 0)
-        QSKIP("cannot mount a small file system here");
-    // Fails in a root that is no mount point, which then is already private to its program.
-    (void)::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
-    if (::mount("tmpfs", folder.constData(), "tmpfs", 0, "size=1m") != 0)
-        QSKIP("cannot mount a small file system here");
-    const auto unmount = qScopeGuard([&folder] { ::umount2(folder.constData(), MNT_DETACH); });
-    {
-        DatabaseThread database(file(), kSteps);
-        QVERIFY(waitFor(database.keep(insertion(1))));
-        QFile filler(m_folder->filePath(u"filler"_s));
-        QVERIFY(filler.open(QIODevice::WriteOnly | QIODevice::Unbuffered));
-        while (filler.write(QByteArray(4096, 'x')) == 4096) { }
-        const auto failed = waitFor(database.keep(insertion(2, 100'000)));
-        QCOMPARE(failed.error().code, StoreErrorCode::Full);
-        QTRY_COMPARE(database.state(), State::Stalled);
-        QVERIFY(filler.resize(0));
-        database.retry();
-        QTRY_COMPARE(database.state(), State::Ready);
-        QCOMPARE(waitFor(database.read(countRows)), 2);
-    }
-    DatabaseThread again(file(), kSteps);
-    QCOMPARE(waitFor(again.read([](const QSqlDatabase &sql) {
-                 return app::singleValue(sql, u"PRAGMA integrity_check"_s);
-             }))
-                 .value()
-                 .toString(),
-             u"ok"_s);
-    QCOMPARE(waitFor(again.read(countRows)), 2);
-    QTRY_COMPARE(again.state(), State::Ready);
-}
-
 void DatabaseThreadTest::asksForARepairWhenItMeetsDamage()
 {
     {
@@ -213,6 +178,70 @@ void DatabaseThreadTest::asksForARepairWhenItMeetsDamage()
     DatabaseThread database(file(), kSteps); // it was a false alarm: the check finds nothing
     QTRY_COMPARE(database.state(), State::Ready);
     QVERIFY(!QFile::exists(file() + u".check"_s));
+}
+
+// People go on working while a large file is checked after a crash.
+void DatabaseThreadTest::findsDamageOfALargeFileWhileItIsUsed()
+{
+    constexpr int kRows = 17'000; // of 4 KiB: too large to be checked before it is used
+    {
+        DatabaseThread database(file(), kSteps);
+        const auto done = waitFor(database.write([](const QSqlDatabase &sql) {
+            return app::executeAll(
+                sql,
+                { u"CREATE TABLE big (z BLOB) STRICT"_s,
+                  u"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %1)"
+                  " INSERT INTO big SELECT zeroblob(4000) FROM n"_s.arg(kRows) });
+        }));
+        QVERIFY2(done.has_value(), done ? "" : qPrintable(done.error().message));
+    }
+    QFile bytes(file());
+    QVERIFY(bytes.open(QIODevice::ReadWrite));
+    QVERIFY(bytes.size() > (64LL << 20));
+    QVERIFY(bytes.seek(bytes.size() / 2 / 4096 * 4096));
+    bytes.write(QByteArray(64, '\xA5'));
+    bytes.close();
+    QFile log(file() + u"-wal"_s); // what a crash leaves
+    QVERIFY(log.open(QIODevice::WriteOnly));
+    log.write(QByteArray(32, 'x'));
+    log.close();
+    {
+        DatabaseThread database(file(), kSteps);
+        QCOMPARE(waitFor(database.read(countRows)), 0); // at once
+        QTRY_COMPARE_WITH_TIMEOUT(database.state(), State::Damaged, 60'000);
+        QVERIFY(QFile::exists(file() + u".check"_s));
+    }
+    DatabaseThread database(file(), kSteps);
+    QTRY_VERIFY_WITH_TIMEOUT(!database.notice().isEmpty(), 60'000);
+}
+
+void DatabaseThreadTest::aCheckIsStoppedByTheEnd()
+{
+    {
+        DatabaseThread database(file(), kSteps);
+        QVERIFY(waitFor(database.read(countRows)).has_value());
+    }
+    QAtomicInt ended = 0;
+    std::optional<QString> found;
+    const auto note = [&](const std::optional<QString> &damage) {
+        found = damage;
+        ended.storeRelease(1);
+    };
+    {
+        const app::PageCheck check(file(), note);
+        QTRY_COMPARE(ended.loadAcquire(), 1);
+        QVERIFY(!found);
+    }
+    ended = 0;
+    {
+        const app::PageCheck check(file(), note);
+    }
+    QCOMPARE(ended.loadAcquire(), 1); // nothing goes on behind it
+    QVERIFY(!found);
+    {
+        const app::PageCheck check(file() + u".absent"_s, note);
+    }
+    QVERIFY(!found);
 }
 
 } // namespace firesteel::test
