@@ -3,6 +3,7 @@
 // The composition root of the desktop application: reads the command line and the environment,
 // makes the engine and the Application, opens the window. Nothing else in the app reads either.
 #include "app/application.h"
+#include "app/idle_cursor.h"
 #include "app/log_file.h"
 #include "app/model_location.h"
 #include "app/models/headless_download.h"
@@ -150,6 +151,7 @@ int main(int argc, char *argv[])
     if (marker.wasLeftBehind())
         qCWarning(logApp) << "The last run did not end properly; no model is loaded by itself.";
     app::setUpLook();
+    const app::IdleCursor cursor(qt);
 
     app::ApplicationSetup setup;
     setup.isAfterCrash = marker.wasLeftBehind();

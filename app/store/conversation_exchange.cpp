@@ -201,8 +201,8 @@ public:
             // Up to the last token read, which may be text of a conversation.
             const QString where = QString::fromUtf8(broken.what()).section(u';', 0, 0);
             return fileFailure(m_file,
-                               Words::tr("broken JSON after %n conversation(s): %1", nullptr,
-                                         m_result.conversations + m_result.alreadyHere)
+                               Words::tr("broken JSON, whole conversations before it: %1. %2")
+                                   .arg(m_result.conversations + m_result.alreadyHere)
                                    .arg(where.section(u" - "_s, 0, 0)));
         } catch (const Stop &) {
             return std::unexpected(*m_error); // what stopped the parser

@@ -13,6 +13,7 @@ Button {
     property string symbol
     property bool primary: false
     property bool outlined: !primary && !flat
+    property bool listed: false // one of several below each other: words at the beginning, not in the middle
     property color ink: primary ? Theme.accentText : Theme.text // of the words
 
     implicitHeight: Theme.controlHeight
@@ -34,6 +35,13 @@ Button {
     icon.color: primary ? Theme.accentText : Theme.dim
     icon.width: Math.round(16 * Theme.fontScale)
     icon.height: Math.round(16 * Theme.fontScale)
+
+    Binding {
+        target: root.contentItem
+        property: "alignment"
+        value: Qt.AlignLeft | Qt.AlignVCenter
+        when: root.listed
+    }
 
     background: Rectangle {
         radius: Theme.radius

@@ -17,8 +17,9 @@ TextButton {
 
     objectName: "helpButton"
     flat: true
+    listed: true
     text: qsTr("Help")
-    palette.buttonText: current ? Theme.accent : Theme.text
+    ink: current ? Theme.accent : Theme.text
     onClicked: menu.open()
 
     PopupMenu {

@@ -177,8 +177,9 @@ Rectangle {
             Layout.rightMargin: Theme.step * 2
             visible: root.setupUnfinished
             flat: true
+            listed: true
             text: qsTr("Go on setting up")
-            palette.windowText: root.shownPage === "setup" ? Theme.accent : Theme.text
+            ink: root.shownPage === "setup" ? Theme.accent : Theme.text
             onClicked: root.pageRequested("setup")
         }
         TextButton {
@@ -189,8 +190,9 @@ Rectangle {
             Layout.leftMargin: Theme.step * 2
             Layout.rightMargin: Theme.step * 2
             flat: true
+            listed: true
             text: qsTr("Tools")
-            palette.windowText: root.shownPage === "benchmark" ? Theme.accent : Theme.text
+            ink: root.shownPage === "benchmark" ? Theme.accent : Theme.text
             onClicked: toolsMenu.open()
 
             ToolsMenu {
@@ -209,6 +211,7 @@ Rectangle {
             Layout.leftMargin: Theme.step * 2
             Layout.rightMargin: Theme.step * 2
             flat: true
+            listed: true
             text: qsTr("Models")
             ink: root.shownPage === "models" ? Theme.accent : Theme.text
             onClicked: root.pageRequested("models")
@@ -226,6 +229,7 @@ Rectangle {
             Layout.leftMargin: Theme.step * 2
             Layout.rightMargin: Theme.step * 2
             flat: true
+            listed: true
             text: qsTr("Settings")
             ink: root.shownPage === "settings" ? Theme.accent : Theme.text
             onClicked: root.pageRequested("settings")

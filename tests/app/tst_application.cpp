@@ -2,12 +2,8 @@
 //
 // The whole C++ side of the window over a scripted engine: loading, streaming, stopping, failing,
 // deleting.
-#include "app/application.h"
-#include "tests/support/fake_engine.h"
+#include "tests/app/stored_session.h"
 
-#include <QAbstractItemModelTester>
-#include <QSignalSpy>
-#include <QTemporaryDir>
 #include <QTest>
 
 namespace firesteel::test {
@@ -15,30 +11,20 @@ namespace firesteel::test {
 namespace {
 
 using namespace Qt::Literals::StringLiterals;
-using app::Application;
-using app::ApplicationSetup;
 using app::ConversationController;
 using app::ConversationListModel;
 using app::EngineController;
 using app::MessageBlockModel;
-using app::ModelLocation;
 
-// An application on a scripted engine, which the application owns and the test still sees.
-struct Session
+// One that was not started before, and whose rows are watched.
+struct NewSession : Session
 {
-    explicit Session(FakeScript script = {}, bool hasModel = true)
+    explicit NewSession(FakeScript newScript = {}, bool hasModel = true)
+        : Session(std::move(newScript))
     {
-        auto engine = std::make_unique<FakeEngine>(std::move(script));
-        fake = engine.get();
-        ApplicationSetup setup;
-        setup.settingsFile = folder.filePath(u"settings.ini"_s);
-        setup.databaseFile = folder.filePath(u"data/firesteel.db"_s);
-        setup.engine.findModel = [hasModel] {
-            return hasModel ? ModelLocation { "/models/glimmer", {} }
-                            : ModelLocation { {}, { u"/models"_s } };
-        };
-        application = std::make_unique<Application>(std::move(engine), std::move(setup));
-        listTester = std::make_unique<QAbstractItemModelTester>(application->conversations());
+        if (!hasModel)
+            location = { {}, { u"/models"_s } };
+        make();
         watchBlocks();
     }
 
@@ -47,48 +33,17 @@ struct Session
         blocksTester = std::make_unique<QAbstractItemModelTester>(chat()->blocks());
     }
 
-    bool start()
+    bool start() const
     {
         application->start();
         return QTest::qWaitFor(
             [this] { return engine()->state() == EngineController::State::Ready; });
     }
 
-    bool waitIdle() const
-    {
-        return QTest::qWaitFor([this] { return !chat()->isBusy(); });
-    }
-
-    ConversationController *chat() const { return application->conversation(); }
-    EngineController *engine() const { return application->engine(); }
-    QVariant value(int row, int role) const { return chat()->blocks()->index(row, 0).data(role); }
-    QList<int> types() const
-    {
-        QList<int> all;
-        for (int row = 0; row < chat()->blocks()->rowCount(); ++row)
-            all << value(row, MessageBlockModel::BlockTypeRole).toInt();
-        return all;
-    }
     int lastRow() const { return chat()->blocks()->rowCount() - 1; }
 
-    QTemporaryDir folder;
-    FakeEngine *fake = nullptr;
-    std::unique_ptr<Application> application;
-    std::unique_ptr<QAbstractItemModelTester> listTester;
     std::unique_ptr<QAbstractItemModelTester> blocksTester;
 };
-
-FakeScript answering(std::string text, std::string thinking = {})
-{
-    FakeScript script;
-    script.answer = [text = std::move(text), thinking = std::move(thinking)](const auto &) {
-        FakeAnswer answer;
-        answer.text = text;
-        answer.thinking = thinking;
-        return answer;
-    };
-    return script;
-}
 
 } // namespace
 
@@ -126,7 +81,7 @@ void ApplicationTest::loadsInStages()
 {
     FakeScript script;
     script.loadStageTime = std::chrono::milliseconds(40);
-    Session session(std::move(script));
+    NewSession session(std::move(script));
     QCOMPARE(session.engine()->state(), EngineController::State::Looking);
     QVERIFY(!session.chat()->canSend());
     QStringList stages;
@@ -142,7 +97,8 @@ void ApplicationTest::loadsInStages()
 
 void ApplicationTest::streamsAnAnswer()
 {
-    Session session(answering("# Maps\n\nA *hash* map.\n\n```py\nx = 1\n```\n", "Let me think."));
+    NewSession session(
+        answering("# Maps\n\nA *hash* map.\n\n```py\nx = 1\n```\n", "Let me think."));
     QVERIFY(session.start());
     QSignalSpy answered(session.chat(), &ConversationController::answered);
     session.chat()->send(u"How does a hash map work?"_s);
@@ -164,7 +120,7 @@ void ApplicationTest::streamsAnAnswer()
 
 void ApplicationTest::saysThatNoModelWasFound()
 {
-    Session session({}, false);
+    NewSession session({}, false);
     session.application->start();
     QTRY_COMPARE(session.engine()->state(), EngineController::State::NoModel);
     QVERIFY(session.engine()->errorText().contains(u"/models"_s));
@@ -177,7 +133,7 @@ void ApplicationTest::retriesAFailedLoad()
     FakeScript script;
     script.loadError
         = engine::Error { engine::ErrorCode::BadCheckpoint, "config.json: hidden_size is missing" };
-    Session session(script);
+    NewSession session(script);
     session.application->start();
     QTRY_COMPARE(session.engine()->state(), EngineController::State::Failed);
     QCOMPARE(session.engine()->errorText(), u"config.json: hidden_size is missing"_s);
@@ -191,7 +147,7 @@ void ApplicationTest::retriesAFailedLoad()
 // Everything that arrived since the last frame is one change of the open block.
 void ApplicationTest::joinsTheTokensOfAFrame()
 {
-    Session session(answering(std::string(4000, 'x')));
+    NewSession session(answering(std::string(4000, 'x')));
     QVERIFY(session.start());
     session.fake->holdTokens();
     session.chat()->send(u"go"_s);
@@ -219,7 +175,7 @@ void ApplicationTest::joinsTheTokensOfAFrame()
 
 void ApplicationTest::refusesToSendWhileAnswering()
 {
-    Session session(answering("some words that take a while"));
+    NewSession session(answering("some words that take a while"));
     QVERIFY(session.start());
     session.fake->holdTokens();
     session.chat()->send(u"first"_s);
@@ -234,7 +190,7 @@ void ApplicationTest::refusesToSendWhileAnswering()
 
 void ApplicationTest::keepsWhatWasWrittenWhenStopped()
 {
-    Session session(answering(std::string(4000, 'y')));
+    NewSession session(answering(std::string(4000, 'y')));
     QVERIFY(session.start());
     session.fake->holdTokens();
     QSignalSpy answered(session.chat(), &ConversationController::answered);
@@ -257,7 +213,7 @@ void ApplicationTest::stopsBeforeTheFirstToken()
 {
     FakeScript script;
     script.prefillTime = std::chrono::seconds(30);
-    Session session(std::move(script));
+    NewSession session(std::move(script));
     QVERIFY(session.start());
     session.chat()->send(u"go"_s);
     session.chat()->stop(); // perhaps before the worker has submitted it
@@ -278,7 +234,7 @@ void ApplicationTest::showsAnErrorAndRetries()
 {
     FakeScript script = answering("fine");
     script.submitError = engine::Error { engine::ErrorCode::QueueFull, "8 requests wait." };
-    Session session(script);
+    NewSession session(script);
     QVERIFY(session.start());
     session.chat()->send(u"go"_s);
     QVERIFY(session.waitIdle());
@@ -301,7 +257,7 @@ void ApplicationTest::offersANewConversationWhenTheContextIsFull()
 {
     FakeScript script;
     script.contextTokens = 100;
-    Session session(std::move(script));
+    NewSession session(std::move(script));
     QVERIFY(session.start());
     session.chat()->send(QString(1000, u'z'));
     QVERIFY(session.waitIdle());
@@ -318,7 +274,7 @@ void ApplicationTest::regeneratesTheLastAnswer()
         answer.text = "answer " + std::to_string(++calls);
         return answer;
     };
-    Session session(std::move(script));
+    NewSession session(std::move(script));
     QVERIFY(session.start());
     session.chat()->send(u"go"_s);
     QVERIFY(session.waitIdle());
@@ -333,7 +289,7 @@ void ApplicationTest::regeneratesTheLastAnswer()
 
 void ApplicationTest::sendsTheWholeConversation()
 {
-    Session session(answering("It is 4.", "two and two"));
+    NewSession session(answering("It is 4.", "two and two"));
     QVERIFY(session.start());
     session.chat()->send(u"2 + 2?"_s);
     QVERIFY(session.waitIdle());
@@ -349,7 +305,7 @@ void ApplicationTest::sendsTheWholeConversation()
 
 void ApplicationTest::thinksAsMuchAsAsked()
 {
-    Session session;
+    NewSession session;
     QVERIFY(session.start());
     QCOMPARE(session.chat()->thinkingEffort(), ConversationController::Low);
     session.chat()->send(u"go"_s);
@@ -365,7 +321,7 @@ void ApplicationTest::thinksAsMuchAsAsked()
 
 void ApplicationTest::opensTheReasoning()
 {
-    Session session(answering("done", "one line\n" + std::string(9000, 't') + "\nlast"));
+    NewSession session(answering("done", "one line\n" + std::string(9000, 't') + "\nlast"));
     QVERIFY(session.start());
     session.fake->holdTokens();
     session.chat()->send(u"go"_s);
@@ -391,7 +347,7 @@ void ApplicationTest::opensTheReasoning()
 
 void ApplicationTest::countsTheDraftOnAWorker()
 {
-    Session session;
+    NewSession session;
     QVERIFY(session.start());
     for (int length = 1; length <= 40; ++length)
         session.chat()->setDraft(QString(length, u'd')); // typing faster than the debounce
@@ -405,7 +361,7 @@ void ApplicationTest::countsTheDraftOnAWorker()
 
 void ApplicationTest::answersTwoConversationsInTurn()
 {
-    Session session(answering("an answer"));
+    NewSession session(answering("an answer"));
     QVERIFY(session.start());
     session.fake->holdTokens();
     ConversationController *first = session.chat();
@@ -438,7 +394,7 @@ void ApplicationTest::answersTwoConversationsInTurn()
 
 void ApplicationTest::deletesAndBringsBack()
 {
-    Session session(answering("x"));
+    NewSession session(answering("x"));
     QVERIFY(session.start());
     session.chat()->send(u"keep me"_s);
     QVERIFY(session.waitIdle());
@@ -462,7 +418,7 @@ void ApplicationTest::deletesAndBringsBack()
 
 void ApplicationTest::deletesAConversationThatAnswers()
 {
-    Session session(answering(std::string(4000, 'x')));
+    NewSession session(answering(std::string(4000, 'x')));
     QVERIFY(session.start());
     session.fake->holdTokens();
     session.chat()->send(u"go"_s);
@@ -476,7 +432,7 @@ void ApplicationTest::deletesAConversationThatAnswers()
 
 void ApplicationTest::reusesTheEmptyConversation()
 {
-    Session session;
+    NewSession session;
     QVERIFY(session.start());
     ConversationController *empty = session.chat();
     session.application->newConversation();
@@ -487,12 +443,12 @@ void ApplicationTest::reusesTheEmptyConversation()
 
 void ApplicationTest::endsWhileAnswering()
 {
-    Session session(answering(std::string(100'000, 'x'), std::string(1000, 't')));
+    NewSession session(answering(std::string(100'000, 'x'), std::string(1000, 't')));
     QVERIFY(session.start());
     session.chat()->send(u"go"_s);
     QTRY_VERIFY(session.fake->emittedTokens() > 10);
     session.blocksTester.reset();
-    session.listTester.reset();
+    session.tester.reset();
     session.application.reset(); // cancels, joins and leaves nothing behind
 }
 
@@ -500,11 +456,11 @@ void ApplicationTest::endsWhileLoading()
 {
     FakeScript script;
     script.loadStageTime = std::chrono::seconds(30);
-    Session session(std::move(script));
+    NewSession session(std::move(script));
     session.application->start();
     QTRY_COMPARE(session.engine()->state(), EngineController::State::Loading);
     session.blocksTester.reset();
-    session.listTester.reset();
+    session.tester.reset();
     session.application.reset();
 }
 
@@ -518,7 +474,7 @@ void ApplicationTest::neverWaitsForTheEngine()
         answer.text = "late";
         return answer;
     };
-    Session session(std::move(script));
+    NewSession session(std::move(script));
     QVERIFY(session.start());
     QElapsedTimer clock;
     clock.start();
@@ -537,7 +493,7 @@ void ApplicationTest::reportsABrokenEngine()
         answer.failure = engine::Error { engine::ErrorCode::Internal, "a kernel failed" };
         return answer;
     };
-    Session session(std::move(script));
+    NewSession session(std::move(script));
     QVERIFY(session.start());
     session.chat()->send(u"go"_s);
     QVERIFY(session.waitIdle());

@@ -2,10 +2,8 @@
 //
 // An application without a model by choice: a load that is stopped, a model that is unloaded, a
 // start after a crash.
-#include "app/application.h"
-#include "tests/support/fake_engine.h"
+#include "tests/app/stored_session.h"
 
-#include <QTemporaryDir>
 #include <QTest>
 
 namespace firesteel::test {
@@ -13,41 +11,7 @@ namespace firesteel::test {
 namespace {
 
 using namespace Qt::Literals::StringLiterals;
-using app::Application;
-using app::ConversationController;
 using app::EngineController;
-
-struct Session
-{
-    explicit Session(FakeScript script = {}, bool isAfterCrash = false)
-    {
-        auto engine = std::make_unique<FakeEngine>(std::move(script));
-        fake = engine.get();
-        app::ApplicationSetup setup;
-        setup.settingsFile = folder.filePath(u"settings.ini"_s);
-        setup.databaseFile = folder.filePath(u"data/firesteel.db"_s);
-        setup.isAfterCrash = isAfterCrash;
-        setup.engine.findModel = [] { return app::ModelLocation { "/models/glimmer", {} }; };
-        application = std::make_unique<Application>(std::move(engine), std::move(setup));
-    }
-
-    bool start()
-    {
-        application->start();
-        return QTest::qWaitFor(
-            [this] { return engine()->state() == EngineController::State::Ready; });
-    }
-    bool waitIdle() const
-    {
-        return QTest::qWaitFor([this] { return !chat()->isBusy(); });
-    }
-    ConversationController *chat() const { return application->conversation(); }
-    EngineController *engine() const { return application->engine(); }
-
-    QTemporaryDir folder;
-    FakeEngine *fake = nullptr;
-    std::unique_ptr<Application> application;
-};
 
 } // namespace
 
@@ -66,6 +30,7 @@ void UnloadingTest::stopsALoad()
     FakeScript script;
     script.loadStageTime = std::chrono::minutes(5);
     Session session(script);
+    session.make();
     session.application->start();
     QTRY_COMPARE(session.engine()->state(), EngineController::State::Loading);
     session.engine()->unload();
@@ -100,7 +65,9 @@ void UnloadingTest::unloadsAndLoadsAgain()
 
 void UnloadingTest::afterACrashLoadsNothingByItself()
 {
-    Session session({}, true);
+    Session session;
+    session.isAfterCrash = true;
+    session.make();
     session.application->start();
     QCOMPARE(session.engine()->state(), EngineController::State::Unloaded);
     QVERIFY(session.engine()->errorText().contains(u"did not end properly"_s));

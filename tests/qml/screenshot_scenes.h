@@ -45,6 +45,8 @@ struct Scene
     bool isClamped = false; // a GPU in trouble
     bool isReading = false; // a long prompt
     bool isAfterCrash = false;
+    QString found = {}; // looked for in the chat
+    bool hasPastes = false; // beside the message
 };
 
 std::vector<Scene> scenes();

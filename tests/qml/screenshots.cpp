@@ -118,6 +118,19 @@ void storePresets(app::PresetLibrary &presets)
     presets.makeDefault(2);
 }
 
+// What a drafter did in the last minute.
+void inventDrafting(test::FakeEngine &engine)
+{
+    constexpr int kSteps = 400;
+    constexpr int kGuesses = 7;
+    engine::DraftCounts counts;
+    for (int step = 0; step < kSteps; ++step)
+        counts.addStep(kGuesses, step * 37 % 100 < 30 ? kGuesses : step * 53 % kGuesses);
+    counts.draftSeconds = 0.0041 * kSteps;
+    counts.verifySeconds = 0.0612 * kSteps;
+    engine.draft(counts, kGuesses);
+}
+
 // A machine like a DGX Spark: /proc in a folder, the fake driver's GB10.
 app::MachineSources sparkMachine(const QDir &folder)
 {
@@ -177,6 +190,8 @@ bool Studio::reach(app::Application &application, test::FakeEngine *fake, const 
     application.start();
     if (!waitFor([&] { return application.engine()->state() == scene.state; }, 60'000))
         return false;
+    if (scene.isPanelOpen && fake != nullptr)
+        inventDrafting(*fake);
     if (scene.question.isEmpty())
         return true;
     if (fake != nullptr && scene.tokensBeforePicture >= 0) {
@@ -343,6 +358,18 @@ bool Studio::take(const Scene &scene)
             return false;
         page->setProperty("contentY", scene.scrolled * page->height());
     }
+    if (!scene.found.isEmpty()) {
+        application.conversation()->find()->setShown(true);
+        application.conversation()->find()->find(scene.found, 0);
+        application.conversation()->find()->next();
+    }
+    if (scene.hasPastes) {
+        const QString line = u"2026-11-30T08:00:00Z INFO engine.load: weights are there\n"_s;
+        application.conversation()->pastes()->add(line.repeated(2400));
+        application.conversation()->pastes()->add(line.repeated(312));
+        visibleItem(window->contentItem(), u"composerInput"_s)
+            ->setProperty("text", u"Which of the two runs loaded faster?"_s);
+    }
     if (scene.reviewed >= 0) {
         application.models()->review(scene.reviewed);
         test::answerTerms(*application.models(), scene.reviewed);
@@ -364,7 +391,6 @@ bool Studio::take(const Scene &scene)
 int main(int argc, char *argv[])
 {
     app::setUpProcess();
-    QGuiApplication qt(argc, argv);
     QCommandLineParser parser;
     const QCommandLineOption output(u"output"_s, u"Where the pictures go."_s, u"folder"_s,
                                     u"screenshots"_s);
@@ -373,8 +399,28 @@ int main(int argc, char *argv[])
     const QCommandLineOption only(u"only"_s, u"Name of one picture."_s, u"name"_s);
     const QCommandLineOption ask(u"ask"_s, u"Other questions, separated by |."_s, u"text"_s);
     const QCommandLineOption pseudo(u"pseudo"_s, u"In a language that is none, with long words."_s);
-    parser.addOptions({ output, model, only, ask, pseudo });
+    const QCommandLineOption scale(u"scale"_s, u"Pixels of the picture for one of the window."_s,
+                                   u"factor"_s);
+    const QCommandLineOption renderer(
+        u"renderer"_s, u"hardware (OpenGL, needs a display) or software."_s, u"name"_s);
+    parser.addOptions({ output, model, only, ask, pseudo, scale, renderer });
     parser.addHelpOption();
+    // These two count before there is an application.
+    parser.parse(QStringList(argv, argv + argc));
+    if (parser.isSet(scale))
+        qputenv("QT_SCALE_FACTOR", parser.value(scale).toLatin1());
+    if (parser.isSet(renderer)) {
+        const QString name = parser.value(renderer);
+        if (name != u"hardware"_s && name != u"software"_s) {
+            std::fprintf(stderr, "--renderer: \"%s\" is none of hardware, software\n",
+                         qPrintable(name));
+            return EXIT_FAILURE;
+        }
+        qunsetenv("QT_QUICK_BACKEND");
+        QQuickWindow::setGraphicsApi(name == u"hardware"_s ? QSGRendererInterface::OpenGL
+                                                           : QSGRendererInterface::Software);
+    }
+    QGuiApplication qt(argc, argv);
     parser.process(qt);
     app::setUpLook();
     test::PseudoTranslator translator;

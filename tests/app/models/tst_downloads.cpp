@@ -8,12 +8,9 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QJsonObject>
-#include <QProcess>
-#include <QStorageInfo>
 #include <QTest>
 
 #include <algorithm>
-#include <sys/mount.h>
 #include <sys/stat.h>
 
 namespace firesteel::test {
@@ -37,9 +34,6 @@ private Q_SLOTS:
     void pausesAndGoesOnAfterARestart();
     void cancelsForGood();
     void refusesWhatDoesNotFit();
-    void keepsWhatArrivedWhenTheDiskFills();
-    void goesOnAfterTheDiskWasFull();
-    void stopsBeforeOthersFillTheDisk();
     void goesThroughAProxy();
 };
 
@@ -269,118 +263,6 @@ void DownloadsTest::refusesWhatDoesNotFit()
     QCOMPARE(m_session->status().problem.kind, Kind::DiskFull);
     QVERIFY(m_session->status().problem.detail.contains(u"are free"_s));
     QCOMPARE(m_hub.sentBytes(u"weights"_s), 0);
-}
-
-// A file system of ten megabytes for twelve: the first files arrive, the rest when there is room.
-void DownloadsTest::keepsWhatArrivedWhenTheDiskFills()
-{
-    QVERIFY(QDir().mkpath(modelsFolder()));
-    const QByteArray path = QFile::encodeName(modelsFolder());
-    if (::mount("tmpfs", path.constData(), "tmpfs", 0, "size=10m") != 0)
-        QSKIP("mounting a small file system is not permitted here");
-    open();
-    m_session->accept();
-    const bool failed = reach(State::Failed);
-    const app::ModelStatus status = m_session->status();
-    const bool grown = ::mount("tmpfs", path.constData(), "tmpfs", MS_REMOUNT, "size=40m") == 0;
-    m_session->call([](auto &manager) { manager.resume(kRepository, kRevision); });
-    const bool arrived = reach(State::Ready);
-    const bool whole = isWhole();
-    m_session.reset();
-    ::umount2(path.constData(), MNT_DETACH);
-    QVERIFY(failed);
-    QCOMPARE(status.problem.kind, Kind::DiskFull);
-    QVERIFY(grown && arrived && whole);
-}
-
-// A real file system that cannot reserve space: the file grows until a write fails in the middle of
-// a range. Then there is room again, and nothing that had arrived is fetched twice.
-void DownloadsTest::goesOnAfterTheDiskWasFull()
-{
-    QVERIFY(QDir().mkpath(modelsFolder()));
-    const QString image = m_folder->filePath(u"disk.img"_s);
-    QFile disk(image);
-    QVERIFY(disk.open(QIODevice::WriteOnly) && disk.resize(24 << 20));
-    disk.close();
-    if (QProcess::execute(u"mke2fs"_s,
-                          { u"-q"_s, u"-F"_s, u"-t"_s, u"ext2"_s, u"-m"_s, u"0"_s, image })
-            != 0
-        || QProcess::execute(u"mount"_s, { u"-o"_s, u"loop"_s, image, modelsFolder() }) != 0)
-        QSKIP("making and mounting a small file system is not permitted here");
-    const QString ballast = modelsFolder() + u"/of another program"_s;
-    m_hub.setFaults("[{'side': 'content', 'path': 'weights', 'slow': 400000}]");
-    open();
-    m_session->accept();
-    const bool begun
-        = QTest::qWaitFor([&] { return m_session->status().bytes > 2'000'000; }, 20'000);
-    // Another program takes what the preflight had found free, all but two megabytes. The download
-    // goes on meanwhile, so the last of it may not fit.
-    constexpr qint64 kLeft = 2'000'000;
-    QFile other(ballast);
-    if (other.open(QIODevice::WriteOnly))
-        other.write(QByteArray(QStorageInfo(modelsFolder()).bytesAvailable() - kLeft, 'x'));
-    other.close();
-    const bool filled = QStorageInfo(modelsFolder()).bytesAvailable() <= kLeft;
-    const bool failed = reach(State::Failed);
-    const app::ModelStatus status = m_session->status();
-    const bool kept = QFileInfo::exists(app::DownloadJob::partialFolder(modelFolder()));
-    open(); // started again while the disk is full: it says so again, and fetches nothing for it
-    const bool failedAgain = reach(State::Failed);
-    const Kind kindAgain = m_session->status().problem.kind;
-    const qint64 arrived = m_session->status().bytes;
-    const bool freed = QFile::remove(ballast);
-    m_hub.setFaults("[]");
-    m_hub.forgetRequests();
-    m_session->call([](auto &manager) { manager.resume(kRepository, kRevision); });
-    const bool ready = reach(State::Ready);
-    const bool whole = isWhole();
-    const qint64 fetched = m_hub.sentBytes(QString());
-    m_session.reset();
-    QProcess::execute(u"umount"_s, { u"-l"_s, modelsFolder() });
-    QVERIFY(begun && filled && failed && kept);
-    QCOMPARE(status.problem.kind, Kind::DiskFull);
-    QVERIFY2(status.problem.detail.contains(u"No space left"_s), qPrintable(status.problem.detail));
-    QVERIFY(failedAgain);
-    QCOMPARE(kindAgain, Kind::DiskFull);
-    QVERIFY(freed && ready && whole);
-    QVERIFY(arrived > 2'000'000);
-    QCOMPARE(fetched, m_hub.totalBytes() - arrived);
-}
-
-// The floor: a download does not take the last of the disk, nor waits for a write to fail.
-void DownloadsTest::stopsBeforeOthersFillTheDisk()
-{
-    QVERIFY(QDir().mkpath(modelsFolder()));
-    const QByteArray path = QFile::encodeName(modelsFolder());
-    if (::mount("tmpfs", path.constData(), "tmpfs", 0, "size=40m") != 0)
-        QSKIP("mounting a small file system is not permitted here");
-    app::DownloadManager::Setup careful = setup();
-    careful.job.disk.floorBytes = 8'000'000;
-    m_hub.setFaults("[{'side': 'content', 'path': 'weights', 'slow': 800000}]");
-    open(careful);
-    m_session->accept();
-    const bool begun
-        = QTest::qWaitFor([&] { return m_session->status().bytes > 1'000'000; }, 20'000);
-    QFile other(modelsFolder() + u"/of another program"_s);
-    const bool filled = other.open(QIODevice::WriteOnly)
-        && other.write(QByteArray(24'000'000, 'x')) == 24'000'000 && other.flush();
-    other.close();
-    const bool failed = reach(State::Failed);
-    const app::ModelStatus status = m_session->status();
-    const bool freed = other.remove();
-    m_hub.setFaults("[]");
-    m_hub.forgetRequests();
-    m_session->call([](auto &manager) { manager.resume(kRepository, kRevision); });
-    const bool ready = reach(State::Ready);
-    const bool whole = isWhole();
-    const qint64 fetched = m_hub.sentBytes(QString());
-    m_session.reset();
-    ::umount2(path.constData(), MNT_DETACH);
-    QVERIFY(begun && filled && failed);
-    QCOMPARE(status.problem.kind, Kind::DiskFull);
-    QVERIFY2(status.problem.detail.contains(u"are free in"_s), qPrintable(status.problem.detail));
-    QVERIFY(freed && ready && whole);
-    QCOMPARE(fetched, m_hub.totalBytes() - status.bytes);
 }
 
 void DownloadsTest::goesThroughAProxy()
