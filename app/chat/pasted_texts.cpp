@@ -29,7 +29,7 @@ QString fenceFor(const QString &text)
         run = c == u'`' ? run + 1 : 0;
         longest = std::max(longest, run);
     }
-    return QString(std::max(kShortestFence, longest + 1), u'`');
+    return { std::max(kShortestFence, longest + 1), u'`' };
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Marks in a text item what is looked for in the conversation. A child of that item; nothing exists while nobody looks.
+pragma ComponentBehavior: Bound
+
 import QtQuick
 import Firesteel.App
 import Firesteel.Ui

@@ -21,6 +21,11 @@ Rectangle {
         field.selectAll();
     }
 
+    function announce(words: string) {
+        if (visible)
+            Accessible.announce(words);
+    }
+
     implicitWidth: row.implicitWidth + Theme.step * 3
     implicitHeight: Theme.controlHeight + Theme.step * 2
     radius: Theme.radius
@@ -77,10 +82,7 @@ Rectangle {
             color: root.find.count === 0 ? Theme.warn : Theme.dim
             font.pixelSize: Theme.smallSize
             horizontalAlignment: Text.AlignHCenter
-            onTextChanged: {
-                if (root.visible)
-                    Accessible.announce(text);
-            }
+            onTextChanged: root.announce(text)
         }
         IconButton {
             objectName: "findPrevious"
