@@ -437,9 +437,9 @@ std::string whyNotOnDevice(const ModelShape &shape)
         return std::format("The GPU kernels need {} {}, this model has {}: it runs on the CPU.",
                            what, wanted, is);
     };
-    if (shape.hiddenSize % 128 != 0)
-        return std::format("The GPU kernels need a hidden size that is a multiple of 128, this "
-                           "model has {}: it runs on the CPU.",
+    if (shape.hiddenSize % 128 != 0 || shape.hiddenSize > 4096)
+        return std::format("The GPU kernels need a hidden size that is a multiple of 128 up to "
+                           "4096, this model has {}: it runs on the CPU.",
                            shape.hiddenSize);
     if (shape.kda.headDim != kernels::kKdaCudaHeadDim)
         return differs("KDA heads of", shape.kda.headDim, kernels::kKdaCudaHeadDim);

@@ -27,6 +27,8 @@ constexpr int kColumns = 64; // of one stream; a thread per stream and column
 constexpr int kRowsPerBlock = 8;
 constexpr int kSums = 32; // 24 products and the sum of squares, padded to a warp
 constexpr int kSquares = kHyperMixes; // index of the sum of squares
+constexpr int kRowVectors = 4; // of four columns, that a thread keeps of a row
+constexpr int kMaxHidden = 4 * kThreads * kRowVectors;
 
 static_assert(kThreads == kHyperStreams * kColumns);
 
@@ -197,6 +199,7 @@ __global__ __launch_bounds__(kThreads) void enterKernel(float *input, float *pos
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     float sum = 0;
+#pragma unroll 8
     for (int block = warp; block < blocks; block += kWarps)
         sum += partial[(row * blocks + block) * kSums + lane];
     sums[warp][lane] = sum;
@@ -232,20 +235,41 @@ __global__ __launch_bounds__(kThreads) void enterKernel(float *input, float *pos
         }
     }
     __syncthreads();
-    float squareSum = 0;
+    // All loads of a thread are in flight together, and its part of the row stays in registers.
     const float *x = streams + row * kHyperStreams * hidden;
-    for (int c = static_cast<int>(threadIdx.x); c < hidden; c += kThreads) {
-        float value = 0;
+    float4 values[kRowVectors];
+    float squareSum = 0;
 #pragma unroll
-        for (int i = 0; i < kHyperStreams; ++i)
-            value = fmaf(pre[i], x[i * hidden + c], value);
-        input[row * hidden + c] = value; // read back by the same thread
-        squareSum = fmaf(value, value, squareSum);
+    for (int v = 0; v < kRowVectors; ++v) {
+        const int c = 4 * (static_cast<int>(threadIdx.x) + v * kThreads);
+        values[v] = {};
+        if (c >= hidden)
+            continue;
+#pragma unroll
+        for (int i = 0; i < kHyperStreams; ++i) {
+            const float4 in = *reinterpret_cast<const float4 *>(x + i * hidden + c);
+            values[v].x = fmaf(pre[i], in.x, values[v].x);
+            values[v].y = fmaf(pre[i], in.y, values[v].y);
+            values[v].z = fmaf(pre[i], in.z, values[v].z);
+            values[v].w = fmaf(pre[i], in.w, values[v].w);
+        }
+        squareSum = fmaf(values[v].x, values[v].x, squareSum);
+        squareSum = fmaf(values[v].y, values[v].y, squareSum);
+        squareSum = fmaf(values[v].z, values[v].z, squareSum);
+        squareSum = fmaf(values[v].w, values[v].w, squareSum);
     }
     const float mean = blockSum<kThreads>(squareSum, squares) / static_cast<float>(hidden);
     const float scale = 1.0F / sqrtf(mean + site.rmsEps);
-    for (int c = static_cast<int>(threadIdx.x); c < hidden; c += kThreads)
-        input[row * hidden + c] *= scale * site.norm[c];
+#pragma unroll
+    for (int v = 0; v < kRowVectors; ++v) {
+        const int c = 4 * (static_cast<int>(threadIdx.x) + v * kThreads);
+        if (c >= hidden)
+            continue;
+        const float4 norm = *reinterpret_cast<const float4 *>(site.norm + c);
+        *reinterpret_cast<float4 *>(input + row * hidden + c)
+            = { values[v].x * scale * norm.x, values[v].y * scale * norm.y,
+                values[v].z * scale * norm.z, values[v].w * scale * norm.w };
+    }
 }
 
 __global__ __launch_bounds__(kThreads) void meanKernel(float *mean, const float *streams,
@@ -274,8 +298,8 @@ dim3 streamsGrid(const HyperShape &shape, std::int64_t rows)
 
 void requireShape(const HyperShape &shape)
 {
-    if (shape.hidden % kColumns != 0)
-        throw std::logic_error("mHC: the hidden size is no multiple of 64");
+    if (shape.hidden % kColumns != 0 || shape.hidden > kMaxHidden)
+        throw std::logic_error("mHC: the hidden size is no multiple of 64 up to 4096");
 }
 
 } // namespace

@@ -21,7 +21,7 @@ inline constexpr int kHyperMixes
 
 struct HyperShape
 {
-    std::int64_t hidden = 0; // width of one stream; on the device a multiple of 64
+    std::int64_t hidden = 0; // width of one stream; on the device a multiple of 64, at most 4096
     int sinkhornIterations = 0;
     float rmsEps = 0;
     float eps = 0; // hc_eps
