@@ -151,6 +151,11 @@ TestCase {
         tryVerify(() => application.monitor.decoding);
         const buttons = all(find("panelScroll")).filter(item => item.objectName === "stopRequest");
         compare(buttons.length, 1);
+        // It lies below what the panel shows at once.
+        const scroll = find("panelScroll");
+        tryVerify(() => scroll.contentHeight > scroll.height);
+        scroll.contentY = scroll.contentHeight - scroll.height;
+        tryVerify(() => scroll.contains(buttons[0].mapToItem(scroll, buttons[0].width / 2, buttons[0].height / 2)));
         mouseClick(buttons[0]);
         tryCompare(application.conversation, "busy", false);
         tryVerify(() => application.monitor.requests.count === 0, 10000);

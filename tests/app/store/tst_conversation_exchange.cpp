@@ -315,7 +315,7 @@ void ConversationExchangeTest::keepsWhatCameBeforeABreak()
     Place there(path(u"there.db"_s));
     const auto read = waitFor(there.exchange.importFrom(path(u"cut.json"_s)));
     QVERIFY(!read);
-    QVERIFY2(read.error().message.contains(u"after 1 conversation"_s),
+    QVERIFY2(read.error().message.contains(u"whole conversations before it: 1"_s),
              qPrintable(read.error().message));
     QCOMPARE(valueOf(waitFor(there.store.list())).size(), 1U);
     const auto missing = waitFor(there.exchange.importFrom(path(u"missing.json"_s)));
