@@ -466,15 +466,11 @@ Result<std::unique_ptr<Model>> Model::load(const Checkpoint &checkpoint, kernels
     if (stream.backend() == kernels::Backend::Cuda)
         if (std::string why = whyNotOnDevice(checkpoint.shape()); !why.empty())
             return fail(ErrorCode::UnsupportedModel, std::move(why));
-    try {
-        auto model = std::make_unique<TextModel>(checkpoint, stream, contents);
-        if (Result<void> read = model->readWeights(checkpoint, progress, cancel, decodeBudgetBytes);
-            !read)
-            return std::unexpected(read.error());
-        return model;
-    } catch (const kernels::DeviceError &error) {
-        return fail(ErrorCode::OutOfMemory, error.what());
-    }
+    auto model = std::make_unique<TextModel>(checkpoint, stream, contents);
+    if (Result<void> read = model->readWeights(checkpoint, progress, cancel, decodeBudgetBytes);
+        !read)
+        return std::unexpected(read.error());
+    return model;
 }
 
 } // namespace firesteel::engine

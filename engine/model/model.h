@@ -48,7 +48,7 @@ public:
     // used where they are mapped, but for EXL3 modules, which are decoded into float32 if all of
     // them together (decodedExl3Bytes, engine/model/weight_reader.h) take no more than
     // decodeBudgetBytes. On the device they are copied as they are stored.
-    // Errors: BadCheckpoint, UnsupportedModel, OutOfMemory (of the device), Cancelled.
+    // Errors: BadCheckpoint, UnsupportedModel, Cancelled. Throws kernels::DeviceError.
     static Result<std::unique_ptr<Model>> load(const Checkpoint &checkpoint,
                                                kernels::Stream &stream,
                                                const std::function<void(double fraction)> &progress,

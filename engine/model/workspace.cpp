@@ -156,8 +156,7 @@ std::uint64_t deviceWorkspaceBytes(const ModelShape &shape, std::int64_t context
     kernels::Stream stream(1, kernels::openCudaQueue()); // of sizes alone: nothing is launched
     std::uint64_t bytes = headBytes(shape);
     std::int64_t widths = 0;
-    // A workspace without rows, for the widths alone.
-    Workspace none(shape, 0, stream);
+    Workspace none(stream);
     visitRows(none, shape, [&](const auto &, std::int64_t width) { widths += width; });
     bytes += static_cast<std::uint64_t>(widths * kRows) * sizeof(float);
 

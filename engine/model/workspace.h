@@ -27,6 +27,11 @@ inline constexpr std::int64_t kMaxDevicePrefillRows = 2048;
 struct Workspace
 {
     Workspace(const ModelShape &shape, std::int64_t maxRows, kernels::Stream &stream);
+    explicit Workspace(kernels::Stream &stream) // without rows, which takes no memory
+        : maxRows(0)
+        , m_stream(stream)
+    {
+    }
 
     template <typename T> using Buffer = kernels::Buffer<T>;
 

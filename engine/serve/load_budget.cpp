@@ -6,6 +6,7 @@
 #include "engine/model/weight_reader.h"
 #include "engine/model/workspace.h"
 #include "engine/state/sequence_memory.h"
+#include "kernels/common/device.h"
 
 #include <algorithm>
 #include <format>
@@ -138,7 +139,11 @@ Result<LoadEstimate> estimateLoad(const LoadOptions &options, std::uint64_t held
         if (!processor)
             return std::unexpected(processor.error());
         processor->availableBytes += heldBytes;
-        return loadBudget(size, options, *processor).estimate;
+        try {
+            return loadBudget(size, options, *processor).estimate;
+        } catch (const kernels::DeviceError &error) {
+            return fail(ErrorCode::Internal, std::format("The GPU: {}", error.what()));
+        }
     };
     if (known != nullptr && known->directory == options.modelDirectory
         && known->drafterDirectory == options.drafterDirectory)

@@ -63,6 +63,19 @@ Result<std::unique_ptr<LoadedModel>>
 LoadedModel::load(const LoadOptions &options, const std::function<void(LoadProgress)> &progress,
                   const CancelToken &cancel)
 {
+    try {
+        return loadOrThrow(options, progress, cancel);
+    } catch (const kernels::DeviceError &error) {
+        return fail(error.isSticky() ? ErrorCode::Internal : ErrorCode::OutOfMemory,
+                    std::format("The GPU: {}", error.what()));
+    }
+}
+
+Result<std::unique_ptr<LoadedModel>>
+LoadedModel::loadOrThrow(const LoadOptions &options,
+                         const std::function<void(LoadProgress)> &progress,
+                         const CancelToken &cancel)
+{
     if (auto checked = checkThreads(options.threads); !checked)
         return std::unexpected(checked.error());
     progress({ "Opening the model", 0.0 });

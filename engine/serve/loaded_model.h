@@ -24,7 +24,8 @@ class LoadedModel
 {
 public:
     // Errors: what Checkpoint, Tokenizer and Model::load give, BadRequest (context or threads out
-    // of range), OutOfMemory (with what is needed and what there is), Cancelled.
+    // of range), OutOfMemory (with what is needed and what there is), Internal (the device failed),
+    // Cancelled.
     static Result<std::unique_ptr<LoadedModel>>
     load(const LoadOptions &options, const std::function<void(LoadProgress)> &progress,
          const CancelToken &cancel);
@@ -41,6 +42,10 @@ public:
     Dflash2Drafter *dflash2() { return m_dflash2.get(); } // null without one
 
 private:
+    // load(), with kernels::DeviceError for what fails on the device.
+    static Result<std::unique_ptr<LoadedModel>>
+    loadOrThrow(const LoadOptions &options, const std::function<void(LoadProgress)> &progress,
+                const CancelToken &cancel);
     LoadedModel(Checkpoint checkpoint, int threads, const Processor &processor);
 
     Checkpoint m_checkpoint;
