@@ -115,9 +115,16 @@ void ConversationController::reveal(RecordId message)
 {
     const int row = m_blocks.rowOfMessage(message);
     if (row >= 0)
-        Q_EMIT shown(row);
+        announceShown(row);
     else if (!isBusy())
         load(message);
+}
+
+// Later: whoever opened this conversation does not listen to it yet, and a load can be there at
+// once.
+void ConversationController::announceShown(int row)
+{
+    QMetaObject::invokeMethod(this, [this, row] { Q_EMIT shown(row); }, Qt::QueuedConnection);
 }
 
 void ConversationController::onLoaded(const ConversationRecord &record, ShownConversation shown,
@@ -142,7 +149,7 @@ void ConversationController::onLoaded(const ConversationRecord &record, ShownCon
     if (row >= 0 && asked == Asked::Version)
         Q_EMIT versionShown(m_blocks.lastRowOfMessage(*through));
     else if (row >= 0)
-        Q_EMIT this->shown(row);
+        announceShown(row);
 }
 
 bool ConversationController::isEmpty() const

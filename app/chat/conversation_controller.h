@@ -149,6 +149,7 @@ private:
     void onUpdate(const GenerationUpdate &update);
     void onFinished(const engine::Finished &finished);
     void onFailed(const engine::Error &error);
+    void announceShown(int row);
     void onLoaded(const ConversationRecord &record, ShownConversation shown,
                   std::optional<RecordId> through, Asked asked);
     double thinkingSeconds() const;

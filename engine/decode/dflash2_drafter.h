@@ -25,8 +25,9 @@ namespace firesteel::engine {
 class Dflash2Drafter final : public Drafter
 {
 public:
-    // `target` and `stream`, which runs on the CPU, must outlive the drafter. Sequences: slots 0..slots-1. Errors: those of
-    // readDflash2Config and TensorFolder::open; BadCheckpoint naming a tensor.
+    // `target` and `stream`, which runs on the CPU, must outlive the drafter. Sequences: slots
+    // 0..slots-1. Errors: those of readDflash2Config and TensorFolder::open; BadCheckpoint naming a
+    // tensor.
     static Result<std::unique_ptr<Dflash2Drafter>>
     load(const std::filesystem::path &directory, Model &target, kernels::Stream &stream, int slots);
     // What load() takes: weights (decoded ones too) and every slot's context. Errors: the same.

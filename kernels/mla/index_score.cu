@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(kThreads, 2) index_score_kernel(const ScoreArg
     const int padded = arguments.padded;
     const StepSequence sequence = arguments.sequences[blockIdx.y];
     const std::int64_t begin = max(std::int64_t { sequence.firstRow }, slice.firstRow);
-    const std::int64_t end = min(std::int64_t { sequence.firstRow } + sequence.rows,
-                                 slice.firstRow + slice.rows);
+    const std::int64_t end
+        = min(std::int64_t { sequence.firstRow } + sequence.rows, slice.firstRow + slice.rows);
     if (begin >= end)
         return;
     const auto *keys = static_cast<const std::uint16_t *>(arguments.slots[blockIdx.y].pooledKeys);
@@ -111,8 +111,7 @@ __global__ void __launch_bounds__(kThreads, 2) index_score_kernel(const ScoreArg
         // Rows at which more pools are complete than are kept, and some of this block's.
         const std::int64_t needed = max(arguments.keep, firstPool) + 1;
         const std::int64_t first = begin
-            + max(std::int64_t { 0 },
-                  needed * kIndexPool - 1 - positionOf(sequence, begin));
+            + max(std::int64_t { 0 }, needed * kIndexPool - 1 - positionOf(sequence, begin));
         if (first >= end)
             break;
 
@@ -149,8 +148,8 @@ __global__ void __launch_bounds__(kThreads, 2) index_score_kernel(const ScoreArg
                 for (int j = 0; j < kChunks / 4; ++j) {
                     const int place = chunkPlace(n * 8 + g, 4 * j + t);
                     const uint4 b = *reinterpret_cast<const uint4 *>(queries[stage] + place);
-                    const uint4 c = *reinterpret_cast<const uint4 *>(
-                        queries[stage] + padded * kHeadBytes + place);
+                    const uint4 c = *reinterpret_cast<const uint4 *>(queries[stage]
+                                                                     + padded * kHeadBytes + place);
 #pragma unroll
                     for (int m = 0; m < 2; ++m) {
                         const uint4 u = upper[m][j];
@@ -167,8 +166,7 @@ __global__ void __launch_bounds__(kThreads, 2) index_score_kernel(const ScoreArg
                 for (int m = 0; m < 2; ++m)
 #pragma unroll
                     for (int i = 0; i < 2; ++i) {
-                        sums[m][i]
-                            = fmaf(left, fmaxf(hi[m][2 * i] + lo[m][2 * i], 0), sums[m][i]);
+                        sums[m][i] = fmaf(left, fmaxf(hi[m][2 * i] + lo[m][2 * i], 0), sums[m][i]);
                         sums[m][i] = fmaf(right, fmaxf(hi[m][2 * i + 1] + lo[m][2 * i + 1], 0),
                                           sums[m][i]);
                     }
@@ -184,8 +182,7 @@ __global__ void __launch_bounds__(kThreads, 2) index_score_kernel(const ScoreArg
             }
             const std::int64_t pool = firstPool + warp * kWarpPools + 8 * t + g;
             if (pool < (positionOf(sequence, row) + 1) / kIndexPool)
-                slice.scores[(row - slice.firstRow) * slice.stride + pool]
-                    = arguments.scale * mine;
+                slice.scores[(row - slice.firstRow) * slice.stride + pool] = arguments.scale * mine;
         }
     }
 }
@@ -208,8 +205,7 @@ void indexScore(const IndexSlice &slice, void *queryParts, std::span<const float
     launchAhead(index_query_kernel, dim3(static_cast<unsigned>(slice.rows)), kThreads, 0, queue,
                 "index_query_kernel", static_cast<std::uint32_t *>(queryParts), query.data(),
                 slice.firstRow, heads, padded);
-    const std::int64_t chunks
-        = (step.longestContext / kIndexPool + kBlockPools - 1) / kBlockPools;
+    const std::int64_t chunks = (step.longestContext / kIndexPool + kBlockPools - 1) / kBlockPools;
     const std::int64_t blocks = std::min<std::int64_t>(chunks, 2LL * queue.multiprocessors());
     const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(step.sequences.size()));
     launchAhead(index_score_kernel, grid, kThreads, 0, queue, "index_score_kernel",

@@ -139,8 +139,8 @@ __global__ void __launch_bounds__(kThreads) index_select_kernel(const SelectArgu
     const int warp = thread / 32;
     const int lane = thread % 32;
     const std::int64_t row = arguments.slice.firstRow + blockIdx.x;
-    const int visible = static_cast<int>(
-        positionOf(arguments.sequences[arguments.sequenceOf[row]], row) + 1);
+    const int visible
+        = static_cast<int>(positionOf(arguments.sequences[arguments.sequenceOf[row]], row) + 1);
     const int pools = visible / kIndexPool;
     const int keep = arguments.keep;
     std::int32_t *positions = arguments.positions + row * arguments.maxSelected;

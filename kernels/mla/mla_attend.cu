@@ -123,8 +123,8 @@ __global__ void __launch_bounds__(kThreads, kTiles == 1 ? 2 : 1)
     const int end = min(count, begin + arguments.partLength);
     const int tiles = (end - begin + kTilePositions - 1) / kTilePositions;
     const std::int32_t *positions = arguments.positions + row * arguments.maxSelected;
-    const auto *latents = static_cast<const std::uint16_t *>(
-        arguments.slots[arguments.sequenceOf[row]].latents);
+    const auto *latents
+        = static_cast<const std::uint16_t *>(arguments.slots[arguments.sequenceOf[row]].latents);
 
     // Lane i of every warp has position i of the tile; negative: none.
     const auto positionOfLane = [&](int tile) {
@@ -257,19 +257,18 @@ __global__ void __launch_bounds__(kThreads, kTiles == 1 ? 2 : 1)
             std::uint32_t a[kTiles][4];
 #pragma unroll
             for (int m = 0; m < kTiles; ++m)
-                loadMatrices(a[m],
-                             stages + Place::kProbabilities
-                                 + static_cast<std::uint32_t>((m * 16 + lane % 16)
-                                                                  * kProbabilityBytes
-                                                              + k * 32 + lane / 16 * 16));
+                loadMatrices(
+                    a[m],
+                    stages + Place::kProbabilities
+                        + static_cast<std::uint32_t>((m * 16 + lane % 16) * kProbabilityBytes
+                                                     + k * 32 + lane / 16 * 16));
 #pragma unroll
             for (int n = 0; n < kWarpColumns / 8; n += 2) {
                 std::uint32_t b[4];
-                loadMatricesTransposed(
-                    b,
-                    stage
-                        + chunkPlace(k * 16 + lane % 16,
-                                     warp * (kWarpColumns / 8) + n + lane / 16));
+                loadMatricesTransposed(b,
+                                       stage
+                                           + chunkPlace(k * 16 + lane % 16,
+                                                        warp * (kWarpColumns / 8) + n + lane / 16));
 #pragma unroll
                 for (int m = 0; m < kTiles; ++m) {
                     multiplyAdd(sums[m][n], a[m], b[0], b[1]);
@@ -296,9 +295,8 @@ __global__ void __launch_bounds__(kThreads, kTiles == 1 ? 2 : 1)
                 continue;
             const float2 headTotal = totals[inGroup];
             const float divisor = isWhole && count > 0 ? headTotal.y : 1;
-            float *to = isWhole
-                ? arguments.mixed + (row * arguments.heads + head) * kLatentDim
-                : arguments.partials + (part * arguments.heads + head) * kLatentDim;
+            float *to = isWhole ? arguments.mixed + (row * arguments.heads + head) * kLatentDim
+                                : arguments.partials + (part * arguments.heads + head) * kLatentDim;
 #pragma unroll
             for (int n = 0; n < kWarpColumns / 8; ++n)
                 *reinterpret_cast<float2 *>(to + warp * kWarpColumns + n * 8 + 2 * t)
@@ -328,8 +326,8 @@ __global__ void __launch_bounds__(kMergeThreads)
         const std::int64_t part = first + std::int64_t { i } * arguments.heads;
         const float2 partTotal = arguments.partialTotals[part];
         const float factor = exp2f(partTotal.x - top);
-        const float4 values = reinterpret_cast<const float4 *>(arguments.partials
-                                                               + part * kLatentDim)[threadIdx.x];
+        const float4 values
+            = reinterpret_cast<const float4 *>(arguments.partials + part * kLatentDim)[threadIdx.x];
         total = fmaf(partTotal.y, factor, total);
         sum.x = fmaf(values.x, factor, sum.x);
         sum.y = fmaf(values.y, factor, sum.y);
@@ -405,8 +403,8 @@ void mlaAttend(std::span<float> mixed, std::span<const float> absorbed,
         .groups = 0,
         .partLength = parts == 1 ? static_cast<int>(selection.maxSelected) : kDecodePart,
         .parts = static_cast<int>(parts),
-        .scale = static_cast<float>(std::numbers::log2e
-                                    / std::sqrt(static_cast<double>(shape.keyDim))),
+        .scale
+        = static_cast<float>(std::numbers::log2e / std::sqrt(static_cast<double>(shape.keyDim))),
     };
     if (rowClass == RowClass::Prefill && shape.heads > 16)
         return launch<2>(arguments, step.rows, kPrefillRowsPerLaunch, queue);

@@ -39,8 +39,8 @@ struct ProjectArguments
 enum class Projection { AbsorbQuery, ExpandValue };
 
 template <DType kType, Projection kProjection>
-__global__ void __launch_bounds__(kThreads, 2) mla_project_prefill_kernel(
-    const ProjectArguments arguments)
+__global__ void __launch_bounds__(kThreads, 2)
+    mla_project_prefill_kernel(const ProjectArguments arguments)
 {
     constexpr bool kIsAbsorb = kProjection == Projection::AbsorbQuery;
     constexpr int kInner = kIsAbsorb ? kHeadDim : kLatentDim;
@@ -77,26 +77,27 @@ __global__ void __launch_bounds__(kThreads, 2) mla_project_prefill_kernel(
         nextInputs[1] = __ldg(from + 1);
         nextWeights.load(arguments.weights, weight + step * kWeightStep);
     };
-    const auto store = [&](int stage) {
-        const float values[8] { nextInputs[0].x, nextInputs[0].y, nextInputs[0].z, nextInputs[0].w,
-                                nextInputs[1].x, nextInputs[1].y, nextInputs[1].z,
-                                nextInputs[1].w };
-        float weights[8];
-        nextWeights.widen(weights);
+    const auto store
+        = [&](int stage) {
+              const float values[8] { nextInputs[0].x, nextInputs[0].y, nextInputs[0].z,
+                                      nextInputs[0].w, nextInputs[1].x, nextInputs[1].y,
+                                      nextInputs[1].z, nextInputs[1].w };
+              float weights[8];
+              nextWeights.widen(weights);
 #pragma unroll
-        for (int i = 0; i < 8; ++i)
-            inputs[stage][pairDepth + i][pairRow] = values[i];
-        if constexpr (kIsAbsorb) {
+              for (int i = 0; i < 8; ++i)
+                  inputs[stage][pairDepth + i][pairRow] = values[i];
+              if constexpr (kIsAbsorb) {
 #pragma unroll
-            for (int i = 0; i < 8; i += 4)
-                *reinterpret_cast<float4 *>(&factors[stage][weightRow][weightColumn + i])
-                    = make_float4(weights[i], weights[i + 1], weights[i + 2], weights[i + 3]);
-        } else {
+                  for (int i = 0; i < 8; i += 4)
+                      *reinterpret_cast<float4 *>(&factors[stage][weightRow][weightColumn + i])
+                          = make_float4(weights[i], weights[i + 1], weights[i + 2], weights[i + 3]);
+              } else {
 #pragma unroll
-            for (int i = 0; i < 8; ++i)
-                factors[stage][weightColumn + i][weightRow] = weights[i];
-        }
-    };
+                  for (int i = 0; i < 8; ++i)
+                      factors[stage][weightColumn + i][weightRow] = weights[i];
+              }
+          };
 
     // Rows y .. y + 3 and 64 + y .. 64 + y + 3, columns likewise.
     const int y = thread / 16 * 4;
@@ -171,17 +172,17 @@ void mlaAbsorbQueryPrefill(std::span<float> absorbed, std::span<const float> que
                            const Matrix &kvB, const MlaShape &shape, std::int64_t rows,
                            CudaQueue &queue)
 {
-    project<Projection::AbsorbQuery>({ absorbed.data(), query.data(), kvB.data, rows, 0,
-                                       static_cast<int>(shape.heads) },
-                                     kvB.dtype, queue);
+    project<Projection::AbsorbQuery>(
+        { absorbed.data(), query.data(), kvB.data, rows, 0, static_cast<int>(shape.heads) },
+        kvB.dtype, queue);
 }
 
 void mlaExpandValuePrefill(std::span<float> out, std::span<const float> mixed, const Matrix &kvB,
                            const MlaShape &shape, std::int64_t rows, CudaQueue &queue)
 {
-    project<Projection::ExpandValue>({ out.data(), mixed.data(), kvB.data, rows, 0,
-                                       static_cast<int>(shape.heads) },
-                                     kvB.dtype, queue);
+    project<Projection::ExpandValue>(
+        { out.data(), mixed.data(), kvB.data, rows, 0, static_cast<int>(shape.heads) }, kvB.dtype,
+        queue);
 }
 
 } // namespace firesteel::kernels::cuda

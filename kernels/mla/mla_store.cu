@@ -67,8 +67,8 @@ __global__ void __launch_bounds__(kIndexDim) index_pool_kernel(const PoolArgumen
             const std::int64_t kept = position % kIndexTailRows * kIndexDim + c;
             const bool isFresh = position >= first;
             const std::int64_t fresh = (position - first) * kIndexDim;
-            logits[j] = (isFresh ? gate[fresh] : slot.tailGate[kept])
-                + arguments.ape[j * kIndexDim + c];
+            logits[j]
+                = (isFresh ? gate[fresh] : slot.tailGate[kept]) + arguments.ape[j * kIndexDim + c];
             keys[j] = isFresh ? key[fresh] : slot.tailKey[kept];
             top = fmaxf(top, logits[j]);
         }

@@ -19,8 +19,8 @@ template <DType kType> struct EightWeights
 
     __device__ void load(const void *weights, std::int64_t index)
     {
-        bits = __ldg(reinterpret_cast<const uint4 *>(static_cast<const std::uint16_t *>(weights)
-                                                     + index));
+        bits = __ldg(
+            reinterpret_cast<const uint4 *>(static_cast<const std::uint16_t *>(weights) + index));
     }
     __device__ void widen(float (&to)[8]) const
     {

@@ -190,6 +190,7 @@ TestCase {
         const chips = () => find("pasteChips").children.filter(item => item.name !== undefined);
         compare(chips().map(chip => chip.name), ["Pasted text 1", "Pasted text 2"]);
         verify(chips()[0].size.startsWith("lines: 1,000 "), chips()[0].size);
+        waitForPolish(window);
         mouseClick(findChild(chips()[0], "removePaste"));
         compare(application.conversation.pastes.count, 1);
         tryVerify(() => application.conversation.draftTokens > 1000);
@@ -201,6 +202,7 @@ TestCase {
         // On its own it can be sent, too, or be put into the message after all.
         press(Qt.Key_V, Qt.ControlModifier);
         verify(find("sendButton").enabled);
+        waitForPolish(window);
         mouseClick(findChild(chips()[0], "openPaste"));
         compare(application.conversation.pastes.count, 0);
         compare(input().length, log.length);
