@@ -374,7 +374,7 @@ void StoredConversationsTest::opensWhatASearchFound()
     QSignalSpy shown(session.chat(), &ConversationController::shown);
     QVERIFY(session.waitIdle());
     QCOMPARE(session.chat()->title(), u"first"_s);
-    QCOMPARE(shown.size(), 1);
+    QTRY_COMPARE(shown.size(), 1);
     QCOMPARE(shown.front().front().toInt(), 1);
     search.setQuery(u"  "_s);
     QCOMPARE(search.rowCount(), 0);
