@@ -24,7 +24,7 @@ public:
     // As sink(), calling `also` first, on the engine thread.
     engine::EventSink sink(engine::EventSink also) const;
 
-    void waitForEnd() const; // throws after a minute
+    void waitForEnd() const; // throws after five minutes
     void waitForDelta() const; // the first one, or the end
     std::vector<engine::GenerationEvent> events() const;
 

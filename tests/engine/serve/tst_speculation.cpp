@@ -119,7 +119,7 @@ TEST_CASE("drafting is counted for the request and for the engine")
     Glimmer glimmer;
     CHECK(glimmer.info().drafter == "DFlash2");
     CHECK(glimmer.info().drafterBytes > 0);
-    const Finished finished = glimmer.ask(kQuestions[0], { DrafterKind::Dflash2, 5 }, 0, 100);
+    const Finished finished = glimmer.ask(kQuestions[0], { DrafterKind::Dflash2, 5 }, 0, 40);
     const DraftCounts &counts = finished.drafting;
     CHECK(counts.steps > 0);
     CHECK(counts.drafted > counts.steps);
