@@ -4,9 +4,6 @@
 #include "kernels/linear/linear.h"
 #include "kernels/norm/norm.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace firesteel::engine {
 
 namespace {

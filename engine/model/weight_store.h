@@ -35,8 +35,6 @@ public:
     const void *place(const void *data, std::size_t count, kernels::DType dtype);
     const std::uint16_t *placeTrellis(const std::uint16_t *data, std::size_t count);
 
-    std::uint64_t placedBytes() const { return m_placedBytes; } // on the device
-
 private:
     std::byte *allocate(std::size_t bytes);
 
@@ -44,7 +42,7 @@ private:
     WeightContents m_contents;
     std::vector<kernels::DeviceMemory> m_blocks;
     std::size_t m_used = 0; // of the last block
-    std::uint64_t m_placedBytes = 0;
+    std::uint64_t m_placedBytes = 0; // also the seed of the next random tensor
 };
 
 } // namespace firesteel::engine

@@ -173,13 +173,6 @@ void enqueueToDevice(void *device, std::span<const std::byte> pinned, CudaQueue 
               "cudaMemcpy to the device");
 }
 
-void enqueueToHost(std::span<std::byte> pinned, const void *device, CudaQueue &queue)
-{
-    checkCuda(cudaMemcpyAsync(pinned.data(), device, pinned.size(), cudaMemcpyDeviceToHost,
-                              queue.stream()),
-              "cudaMemcpy to the host");
-}
-
 void copyToDevice(void *device, const void *host, std::size_t bytes, CudaQueue &queue)
 {
     checkCuda(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, queue.stream()),

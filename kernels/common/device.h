@@ -113,7 +113,6 @@ DeviceRoom deviceRoom(); // throws DeviceError
 
 // In the queue's order: the pinned memory must not change before that.
 void enqueueToDevice(void *device, std::span<const std::byte> pinned, CudaQueue &queue);
-void enqueueToHost(std::span<std::byte> pinned, const void *device, CudaQueue &queue);
 
 // Between host and device, complete when they return. The device pointer may lie inside a
 // DeviceMemory.

@@ -34,10 +34,6 @@ void enqueueToDevice(void * /*device*/, std::span<const std::byte> /*pinned*/,
 {
     fail();
 }
-void enqueueToHost(std::span<std::byte> /*pinned*/, const void * /*device*/, CudaQueue & /*queue*/)
-{
-    fail();
-}
 void copyToDevice(void * /*device*/, const void * /*host*/, std::size_t /*bytes*/,
                   CudaQueue & /*queue*/)
 {
