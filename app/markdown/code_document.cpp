@@ -101,13 +101,15 @@ KSyntaxHighlighting::Definition definitionFor(KSyntaxHighlighting::Repository &r
 } // namespace
 
 // Colours the blocks below a limit that moves down in slices, and never a line that is still being
-// written.
+// written. Belongs to its document: one that goes before its document takes its colours back, which
+// lays out the whole text once more, on the way out of sight or, at the end of the program, without
+// the fonts that this needs.
 class CodeHighlighter : public KSyntaxHighlighting::SyntaxHighlighter
 {
 public:
     CodeHighlighter(QTextDocument *document, const KSyntaxHighlighting::Definition &definition,
                     const KSyntaxHighlighting::Theme &theme)
-        : KSyntaxHighlighting::SyntaxHighlighter(static_cast<QObject *>(nullptr))
+        : KSyntaxHighlighting::SyntaxHighlighter(static_cast<QObject *>(document))
     {
         setTheme(theme);
         KSyntaxHighlighting::SyntaxHighlighter::setDefinition(definition);
@@ -209,7 +211,7 @@ void CodeDocument::setTextDocument(QQuickTextDocument *document)
 {
     if (document == m_quickDocument)
         return;
-    m_highlighter.reset();
+    delete m_highlighter;
     m_quickDocument = document;
     m_shown = 0;
     showCode();
@@ -279,7 +281,7 @@ void CodeDocument::showCode()
 void CodeDocument::attachHighlighter()
 {
     QTextDocument *document = m_quickDocument ? m_quickDocument->textDocument() : nullptr;
-    m_highlighter.reset();
+    delete m_highlighter;
     if (document == nullptr || m_language.isEmpty())
         return;
     KSyntaxHighlighting::Repository *repository = Languages::instance().repository();
@@ -290,8 +292,7 @@ void CodeDocument::attachHighlighter()
     const KSyntaxHighlighting::Definition definition = definitionFor(*repository, m_language);
     if (!definition.isValid())
         return;
-    m_highlighter
-        = std::make_unique<CodeHighlighter>(document, definition, themeFor(*repository, m_dark));
+    m_highlighter = new CodeHighlighter(document, definition, themeFor(*repository, m_dark));
     m_highlighter->setLastLineOpen(m_open);
     m_highlighter->restart();
 }

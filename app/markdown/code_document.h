@@ -15,8 +15,6 @@
 #include <QString>
 #include <QtQml/qqmlregistration.h>
 
-#include <memory>
-
 namespace firesteel::app {
 
 class CodeHighlighter;
@@ -67,7 +65,7 @@ private:
     void attachHighlighter();
 
     QPointer<QQuickTextDocument> m_quickDocument;
-    std::unique_ptr<CodeHighlighter> m_highlighter;
+    QPointer<CodeHighlighter> m_highlighter; // the document's
     QString m_language;
     QString m_code;
     qsizetype m_shown = 0; // characters of m_code in the document

@@ -3,6 +3,7 @@
 // Code in a real TextEdit: appended, coloured line by line, recoloured with the theme.
 #include "app/markdown/code_document.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QQmlComponent>
 #include <QQmlEngine>
 #include <QQuickItem>
@@ -31,6 +32,7 @@ private Q_SLOTS:
     void followsTheTheme();
     void coloursLongCodeInSlices();
     void knowsLanguagesByManyNames();
+    void leavesItsDocumentAsItIs();
 
 private:
     QTextDocument *document() const { return m_quickDocument->textDocument(); }
@@ -102,6 +104,24 @@ void CodeDocumentTest::coloursFinishedLinesOnly()
     QVERIFY(formats(2).isEmpty());
     code.setOpen(false);
     QTRY_VERIFY(!formats(2).isEmpty());
+}
+
+// A block that scrolls out of sight, or the end of the program: nothing is laid out again.
+void CodeDocumentTest::leavesItsDocumentAsItIs()
+{
+    auto code = std::make_unique<CodeDocument>();
+    code->setTextDocument(m_quickDocument);
+    code->setLanguage(u"python"_s);
+    code->setCode(u"import this\n"_s);
+    QTRY_VERIFY(!formats(0).isEmpty());
+    int changes = 0;
+    connect(document(), &QTextDocument::contentsChange, this, [&] { ++changes; });
+    connect(document()->documentLayout(), &QAbstractTextDocumentLayout::update, this,
+            [&] { ++changes; });
+    code.reset();
+    QVERIFY(!formats(0).isEmpty());
+    m_edit.reset();
+    QCOMPARE(changes, 0);
 }
 
 void CodeDocumentTest::followsTheTheme()
