@@ -26,6 +26,8 @@ QString statisticsText(const engine::Finished &finished)
         parts << Words::tr("Stopped");
     else if (finished.reason == engine::FinishReason::Length)
         parts << Words::tr("Cut off: the context is full");
+    else if (finished.reason == engine::FinishReason::Repetition)
+        parts << Words::tr("Stopped: it repeated itself");
 
     const int tokens = finished.usage.completionTokens;
     // The first token's time belongs to the prefill: n tokens are n - 1 decode steps.

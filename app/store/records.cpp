@@ -13,13 +13,14 @@ namespace {
 template <typename Value, std::size_t N>
 using Names = std::array<std::pair<Value, std::string_view>, N>;
 
-constexpr Names<ReplyEnd, 8> kEnds { {
+constexpr Names<ReplyEnd, 9> kEnds { {
     { ReplyEnd::UnderWay, "" },
     { ReplyEnd::Stop, "stop" },
     { ReplyEnd::StopString, "stop_string" },
     { ReplyEnd::ToolCalls, "tool_calls" },
     { ReplyEnd::Length, "length" },
     { ReplyEnd::Cancelled, "cancelled" },
+    { ReplyEnd::Repetition, "repetition" },
     { ReplyEnd::Failed, "failed" },
     { ReplyEnd::Interrupted, "interrupted" },
 } };
@@ -69,6 +70,8 @@ ReplyEnd replyEndOf(engine::FinishReason reason)
         return ReplyEnd::ToolCalls;
     case engine::FinishReason::Length:
         return ReplyEnd::Length;
+    case engine::FinishReason::Repetition:
+        return ReplyEnd::Repetition;
     case engine::FinishReason::Cancelled:
         break;
     }
@@ -86,6 +89,8 @@ engine::FinishReason finishReasonOf(ReplyEnd end)
         return engine::FinishReason::ToolCalls;
     case ReplyEnd::Length:
         return engine::FinishReason::Length;
+    case ReplyEnd::Repetition:
+        return engine::FinishReason::Repetition;
     case ReplyEnd::UnderWay:
     case ReplyEnd::Cancelled:
     case ReplyEnd::Failed:

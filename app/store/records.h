@@ -27,6 +27,7 @@ enum class ReplyEnd {
     StopString,
     ToolCalls,
     Length,
+    Repetition, // stopped because it said the same again and again
     Cancelled, // by the user
     Failed, // MessageRecord::error says why
     Interrupted, // the program ended before the reply did

@@ -30,11 +30,17 @@ namespace firesteel::engine {
 // ModelInfo::backendNote says why.
 enum class ProcessorChoice { Auto, Cpu, Gpu };
 
+// Requests that can run at once.
+inline constexpr int kMaxSequences = 8;
+inline constexpr int kUsualSequences = 4;
+
 struct LoadOptions
 {
     std::filesystem::path modelDirectory;
     std::filesystem::path drafterDirectory = {}; // a DFlash2 drafter of this model; empty: none
-    int contextTokens = 0; // 0: what config.json allows and memory holds
+    int contextTokens = 0; // of each sequence; 0: what config.json allows and memory holds
+    // Requests that run at once, 1..kMaxSequences; 0: kUsualSequences, fewer where memory is short.
+    int sequences = 0;
     int threads = 0; // CPU kernels; 0: one per core
     ProcessorChoice processor = ProcessorChoice::Auto;
     // Of the memory the model lies in (the machine's, or a discrete GPU's) that must stay free
@@ -45,11 +51,13 @@ struct LoadOptions
 // What a load would need of memory, and whether it would be refused.
 struct LoadEstimate
 {
-    int contextTokens = 0; // that would be allocated, or was asked for in vain
+    int contextTokens = 0; // of a sequence, that would be allocated, or was asked for in vain
     int longestTokens = 0; // of this model
+    int sequences = 0; // that would be allocated
     std::uint64_t weightBytes = 0; // without the drafter's
     std::uint64_t drafterBytes = 0; // its weights and its context
-    std::uint64_t stateBytes = 0; // of contextTokens, and the kernels' scratch
+    std::uint64_t stateBytes = 0; // of every sequence's context, and the kernels' scratch
+    std::uint64_t snapshotBytes = 0; // that may be kept of earlier prompts, at most
     std::uint64_t availableBytes = 0; // for weights, state and reserve
     std::uint64_t reserveBytes = 0;
     std::optional<Error> refusal; // what load() would answer: BadRequest or OutOfMemory
@@ -67,12 +75,13 @@ struct ModelInfo
     std::string name; // of the model where its shape is known, else of its folder
     std::string backend; // "CPU (2 threads)", or the GPU's name
     std::string backendNote; // why this backend, when a person should know; else empty
-    int contextTokens = 0;
+    int contextTokens = 0; // of each sequence
+    int sequences = 0; // requests that run at once
     int vocabularySize = 0;
     std::string vocabulary; // names it: token ids mean the same under the same name
     std::uint64_t parameterCount = 0;
     std::uint64_t weightBytes = 0;
-    std::uint64_t stateBytes = 0; // caches, recurrent state and scratch for the context
+    std::uint64_t stateBytes = 0; // caches, recurrent state and scratch of every sequence
     bool readsImages = false;
     std::string drafter; // "DFlash2" where one was loaded, else empty
     std::uint64_t drafterBytes = 0; // its weights and its context
@@ -102,10 +111,13 @@ struct EngineStats
     State state = State::Empty;
     int waitingRequests = 0;
     int runningRequests = 0;
-    int contextTokens = 0;
-    int usedTokens = 0; // of the running sequences
+    int contextTokens = 0; // of all sequences together
+    int usedTokens = 0; // of the running ones
     std::uint64_t weightBytes = 0; // of the loaded model, as ModelInfo
     std::uint64_t stateBytes = 0;
+    std::uint64_t drafterBytes = 0;
+    std::uint64_t snapshotBytes = 0; // kept of earlier prompts, beside the state
+    std::uint64_t cachedTokens = 0; // total since the load: of prompts, not read again
     std::uint64_t prefillTokens = 0; // totals since the load
     std::uint64_t decodedTokens = 0;
     std::uint64_t decodeSteps = 0; // of the model, each for every sequence that decodes
@@ -148,6 +160,10 @@ public:
     // Ends a request in the queue, in prefill or in decode; Finished{Cancelled} follows. Unknown
     // ids are ignored.
     virtual void cancel(RequestId id) = 0;
+
+    // Closes the reasoning block of a running request as if its thinking budget were used up.
+    // Nothing happens to one that is not thinking, has ended or is unknown.
+    virtual void answerNow(RequestId id) = 0;
 
     virtual EngineStats stats() const = 0;
 };

@@ -56,6 +56,7 @@ enum class FinishReason {
     ToolCalls, // the turn ended and holds at least one complete call
     Length, // maxTokens or the end of the context
     Cancelled,
+    Repetition, // the same tokens over and over (GenerationRequest::stopsRepetition)
 };
 
 struct Usage

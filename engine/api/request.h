@@ -137,6 +137,11 @@ struct GenerationRequest
     std::optional<int> maxTokens; // unset: what is left of the context
     std::vector<std::string>
         stop; // not matched inside thinking or tool calls; excluded from the output
+    // Tokens of thinking, at least 1, after which the reasoning block is closed and the answer
+    // begins; unset: no limit. Thinking is switched off in PromptOptions, not here.
+    std::optional<int> thinkingBudget;
+    // Ends an answer that says the same again and again (engine/decode/repetition_guard.h).
+    bool stopsRepetition = true;
     Drafting drafting;
     std::string source; // who asks, for a person who looks at EngineStats; empty: this program
 };

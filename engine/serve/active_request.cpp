@@ -98,12 +98,24 @@ void ActiveRequest::setDrafts(DrafterKind drafter, std::span<const std::int32_t>
 
 void ActiveRequest::acceptFirst(std::span<float> logits)
 {
-    const std::int32_t token
-        = m_sampler.sample(logits, static_cast<std::uint64_t>(m_sequence.position()));
-    m_sampler.accept(token);
+    const std::int32_t token = nextToken(logits, static_cast<std::uint64_t>(m_sequence.position()),
+                                         m_parser.isThinking(), m_parser.reasoningTokens());
     m_firstToken = Clock::now();
     m_timings.timeToFirstTokenSeconds = secondsBetween(m_queued.submitted, m_firstToken);
     generated({ &token, 1 });
+}
+
+std::int32_t ActiveRequest::nextToken(std::span<float> logits, std::uint64_t position,
+                                      bool isThinking, int thought)
+{
+    std::int32_t token = m_sampler.sample(logits, position);
+    const std::optional<int> budget = m_queued.request.thinkingBudget;
+    if (isThinking && m_parser.endOfThinking() >= 0
+        && (m_queued.thinking.isCancelled() || (budget && thought >= *budget)))
+        token = m_parser.endOfThinking();
+    m_sampler.accept(token);
+    m_isLooping = m_guard.push(token) && m_queued.request.stopsRepetition;
+    return token;
 }
 
 ActiveRequest::Verified ActiveRequest::accept(std::span<float> logits)
@@ -111,14 +123,18 @@ ActiveRequest::Verified ActiveRequest::accept(std::span<float> logits)
     const std::size_t rows = m_step.size();
     const std::size_t vocabulary = logits.size() / rows;
     const auto position = static_cast<std::uint64_t>(m_sequence.position());
+    bool isThinking = m_parser.isThinking();
+    int thought = m_parser.reasoningTokens();
     std::vector<std::int32_t> sampled;
     for (std::size_t row = 0; row < rows; ++row) {
-        // Penalties see the drafts accepted so far, as if each had been a step of its own.
-        const std::int32_t token
-            = m_sampler.sample(logits.subspan(row * vocabulary, vocabulary), position + row + 1);
-        m_sampler.accept(token);
+        // Penalties and limits see the drafts accepted so far, as if each had been a step of its
+        // own.
+        const std::int32_t token = nextToken(logits.subspan(row * vocabulary, vocabulary),
+                                             position + row + 1, isThinking, thought);
         sampled.push_back(token);
-        if (row + 1 == rows || m_step[row + 1] != token)
+        isThinking = isThinking && token != m_parser.endOfThinking();
+        ++thought;
+        if (row + 1 == rows || m_step[row + 1] != token || m_isLooping)
             break;
     }
     const auto drafted = static_cast<int>(rows) - 1;
@@ -158,6 +174,8 @@ int ActiveRequest::generated(std::span<const std::int32_t> tokens)
     case OutputParser::Status::Running:
         if (answer().size() == m_maxTokens)
             end(FinishReason::Length);
+        else if (m_isLooping)
+            end(FinishReason::Repetition);
         break;
     }
     return outcome.consumed;

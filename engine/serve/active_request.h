@@ -9,6 +9,7 @@
 #include "engine/api/event.h"
 #include "engine/decode/draft_policy.h"
 #include "engine/decode/drafter.h"
+#include "engine/decode/repetition_guard.h"
 #include "engine/decode/sampler.h"
 #include "engine/serve/model_facts.h"
 #include "engine/serve/request_queue.h"
@@ -78,6 +79,10 @@ private:
 
     void send(const GenerationEvent &event) const { m_queued.sink(m_queued.id, event); }
     void send(std::vector<OutputParser::Piece> pieces) const;
+    // The token of a row: the sampler's, or the end of thinking where `thought` tokens of it are
+    // enough.
+    std::int32_t nextToken(std::span<float> logits, std::uint64_t position, bool isThinking,
+                           int thought);
     // Takes sampled tokens; returns how many belong to the answer.
     int generated(std::span<const std::int32_t> tokens);
     std::span<const std::int32_t> answer() const
@@ -93,6 +98,8 @@ private:
     std::uint64_t m_seed = 0;
     Sampler m_sampler;
     OutputParser m_parser;
+    RepetitionGuard m_guard;
+    bool m_isLooping = false;
     std::size_t m_prefilled = 0;
     std::size_t m_maxTokens = 0;
     std::vector<std::int32_t> m_tokens; // the prompt and what was generated

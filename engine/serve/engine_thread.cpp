@@ -77,6 +77,8 @@ Result<RequestId> EngineThread::submit(GenerationRequest request, EventSink sink
 
 void EngineThread::cancel(RequestId id) { m_queue.cancel(id); }
 
+void EngineThread::answerNow(RequestId id) { m_queue.answerNow(id); }
+
 EngineStats EngineThread::stats() const { return m_queue.stats(); }
 
 // The one place where exceptions of the engine end: broken invariants of our own, and what a sink

@@ -38,6 +38,7 @@ public:
     Result<int> countTokens(std::string_view text) const override;
     Result<RequestId> submit(GenerationRequest request, EventSink sink) override;
     void cancel(RequestId id) override;
+    void answerNow(RequestId id) override;
     EngineStats stats() const override;
 
 private:

@@ -169,6 +169,8 @@ Result<void> ModelFacts::check(const GenerationRequest &request) const
         return checked;
     if (request.maxTokens && *request.maxTokens < 1)
         return badParameter("max_tokens", *request.maxTokens, "1 or more");
+    if (request.thinkingBudget && *request.thinkingBudget < 1)
+        return badParameter("thinking_budget", *request.thinkingBudget, "1 or more");
     if (request.stop.size() > kMaxStopStrings)
         return badParameter("the number of stop strings", static_cast<double>(request.stop.size()),
                             "at most 16");

@@ -52,11 +52,13 @@ Result<RequestId> RequestQueue::submit(GenerationRequest request, EventSink sink
                         std::format("{} requests are waiting already.", m_waiting));
         id = ++m_lastId;
         ++m_waiting;
-        CancelToken cancel;
-        m_live.emplace(
-            id, Live { cancel, request.source, static_cast<int>(request.prompt.tokens.size()) });
-        m_requests.push_back(
-            { id, std::move(request), std::move(sink), cancel, std::chrono::steady_clock::now() });
+        const Live live { .cancel = {},
+                          .thinking = {},
+                          .source = request.source,
+                          .promptTokens = static_cast<int>(request.prompt.tokens.size()) };
+        m_live.emplace(id, live);
+        m_requests.push_back({ id, std::move(request), std::move(sink), live.cancel, live.thinking,
+                               std::chrono::steady_clock::now() });
     }
     m_wake.notify_one();
     return id;
@@ -67,6 +69,13 @@ void RequestQueue::cancel(RequestId id)
     const std::lock_guard lock(m_mutex);
     if (const auto live = m_live.find(id); live != m_live.end())
         live->second.cancel.cancel();
+}
+
+void RequestQueue::answerNow(RequestId id)
+{
+    const std::lock_guard lock(m_mutex);
+    if (const auto live = m_live.find(id); live != m_live.end())
+        live->second.thinking.cancel();
 }
 
 void RequestQueue::stop()

@@ -27,6 +27,7 @@ struct QueuedRequest
     GenerationRequest request;
     EventSink sink;
     CancelToken cancel;
+    CancelToken thinking; // cancelled: the answer is wanted now
     std::chrono::steady_clock::time_point submitted;
 };
 
@@ -49,6 +50,7 @@ public:
     void unload();
     Result<RequestId> submit(GenerationRequest request, EventSink sink);
     void cancel(RequestId id);
+    void answerNow(RequestId id);
     void stop(); // for good
     std::shared_ptr<const ModelFacts> facts() const; // none: no model is ready
     EngineStats stats() const;
@@ -85,6 +87,7 @@ private:
     struct Live
     {
         CancelToken cancel;
+        CancelToken thinking;
         std::string source;
         int promptTokens = 0;
     };

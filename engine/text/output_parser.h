@@ -61,6 +61,9 @@ public:
 
     int toolCallCount() const { return m_toolCallCount; }
     int reasoningTokens() const { return m_reasoningTokens; }
+    bool isThinking() const { return m_status == Status::Running && m_state == State::Thinking; }
+    // The token that ends thinking; -1 in a vocabulary without one.
+    std::int32_t endOfThinking() const { return m_tags.endThink; }
 
 private:
     enum class State {

@@ -25,6 +25,8 @@ std::string_view finishReasonName(FinishReason reason)
         return "tool_calls";
     case FinishReason::Length:
         return "length";
+    case FinishReason::Repetition:
+        return "repetition";
     case FinishReason::Cancelled:
         break;
     }

@@ -219,6 +219,15 @@ void FakeEngine::cancel(engine::RequestId id)
     m_changed.notify_all();
 }
 
+void FakeEngine::answerNow(engine::RequestId id)
+{
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_answerNow = id;
+    }
+    m_changed.notify_all();
+}
+
 engine::EngineStats FakeEngine::stats() const
 {
     const std::scoped_lock lock(m_mutex);
@@ -368,6 +377,7 @@ void FakeEngine::runLoad(Load load, Lock &lock)
     m_stats.contextTokens = estimate.contextTokens;
     m_stats.weightBytes = estimate.weightBytes;
     m_stats.stateBytes = estimate.stateBytes;
+    m_stats.drafterBytes = estimate.drafterBytes;
     engine::ModelInfo info;
     info.name = script.modelName;
     info.backend = script.backend;
@@ -439,10 +449,14 @@ bool FakeEngine::streamText(const Request &request, const std::string &text, boo
                             int &tokens, Clock::time_point started, Lock &lock)
 {
     for (std::size_t at = 0; at < text.size();) {
-        m_changed.wait(lock,
-                       [&] { return !m_allowed || *m_allowed > 0 || isCancelled(request.id); });
+        const auto isEnough = [&] { return isThinking && m_answerNow == request.id; };
+        m_changed.wait(lock, [&] {
+            return !m_allowed || *m_allowed > 0 || isCancelled(request.id) || isEnough();
+        });
         if (isCancelled(request.id))
             return false;
+        if (isEnough())
+            return true;
         if (m_script.tokensPerSecond > 0) {
             const std::chrono::duration<double> due((tokens + 1) / m_script.tokensPerSecond);
             if (!waitUntil(started + std::chrono::duration_cast<Clock::duration>(due), request.id,

@@ -70,6 +70,7 @@ public:
     engine::Result<engine::RequestId> submit(engine::GenerationRequest request,
                                              engine::EventSink sink) override;
     void cancel(engine::RequestId id) override;
+    void answerNow(engine::RequestId id) override;
     engine::EngineStats stats() const override;
 
     // For tests. Any thread.
@@ -121,6 +122,7 @@ private:
     std::deque<Load> m_loads;
     std::deque<Request> m_queue;
     std::vector<engine::RequestId> m_cancelled;
+    engine::RequestId m_answerNow = 0; // thinks no longer
     mutable std::map<std::int32_t, FakeAnswer> m_prepared; // by the first token of the prompt
     mutable std::int32_t m_lastPrepared = 0;
     mutable std::vector<engine::Message> m_lastMessages;

@@ -50,6 +50,7 @@ TEST_CASE("what cannot be done is refused before it waits")
         { "logit_bias of token 7", [](auto &r) { r.sampling.logitBias = { { 7, kNan } }; } },
         { "max_tokens", [](auto &r) { r.maxTokens = 0; } },
         { "max_tokens", [](auto &r) { r.maxTokens = -4; } },
+        { "thinking_budget", [](auto &r) { r.thinkingBudget = 0; } },
         { "stop strings", [](auto &r) { r.stop.assign(17, "x"); } },
         { "stop string is empty", [](auto &r) { r.stop = { "a", "" }; } },
     };
