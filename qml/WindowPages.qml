@@ -51,6 +51,7 @@ Loader {
         ModelsPage {
             focus: true
             models: root.application.models
+            engine: root.application.engine
             onClosed: root.closed()
         }
     }

@@ -54,8 +54,8 @@ struct UpdateBuilder
     void operator()(engine::Failed &event) const { update.failed = std::move(event.error); }
 };
 
-// On a worker. The drafter is added where the model has none and the two fit each other, which the
-// engine tells from their headers.
+// On a worker. The drafter is added where the model has none, the two fit each other, which the
+// engine tells from their headers, and memory holds both.
 ModelLocation withDrafter(ModelLocation location, const engine::Engine &engine,
                           engine::LoadOptions options, const std::filesystem::path &drafter)
 {
@@ -63,7 +63,7 @@ ModelLocation withDrafter(ModelLocation location, const engine::Engine &engine,
         return location;
     options.modelDirectory = location.directory;
     options.drafterDirectory = drafter;
-    if (engine.estimate(options))
+    if (const auto estimate = engine.estimate(options); estimate && !estimate->refusal)
         location.drafter = drafter;
     return location;
 }
@@ -183,11 +183,46 @@ void EngineController::setDrafter(const QString &folder)
         folder.isEmpty() ? std::filesystem::path() : QDir(folder).filesystemAbsolutePath());
     if (m_drafter == before)
         return;
+    m_isDrafterPutOff = false;
     const bool isLooking = m_state == State::Looking && m_load > 0; // with the one before
     const bool isInUse = (m_state == State::Loading || m_state == State::Ready) && !before.empty()
         && m_loadedWith.drafterDirectory == before;
     if (isLooking || isInUse)
         look();
+    else
+        considerDrafter();
+}
+
+// Whether the drafter that there is goes with a model that was loaded without one.
+void EngineController::considerDrafter()
+{
+    m_fittingDrafter.clear();
+    Q_EMIT drafterWaitingChanged();
+    if (m_state != State::Ready || m_drafter.empty() || !m_loadedWith.drafterDirectory.empty())
+        return;
+    QtConcurrent::run(
+        &m_workers,
+        [engine = &m_engine, options = m_loadedWith, drafter = m_drafter] {
+            return withDrafter({ options.modelDirectory, {} }, *engine, options, drafter).drafter;
+        })
+        .then(this,
+              [this, load = m_load, drafter = m_drafter](const std::filesystem::path &fitting) {
+                  if (load != m_load || drafter != m_drafter)
+                      return;
+                  m_fittingDrafter = fitting;
+                  Q_EMIT drafterWaitingChanged();
+              });
+}
+
+bool EngineController::isDrafterWaiting() const
+{
+    return m_state == State::Ready && !m_drafter.empty() && m_fittingDrafter == m_drafter;
+}
+
+void EngineController::putOffDrafter()
+{
+    m_isDrafterPutOff = true;
+    Q_EMIT drafterWaitingChanged();
 }
 
 QFuture<engine::Result<engine::LoadEstimate>>
@@ -299,6 +334,7 @@ void EngineController::setState(State state, const QString &errorText)
     m_state = state;
     m_errorText = errorText;
     Q_EMIT stateChanged();
+    Q_EMIT drafterWaitingChanged();
 }
 
 void EngineController::scheduleDrain()
@@ -362,6 +398,7 @@ void EngineController::onLoadEvent(const engine::LoadEvent &event)
     } else if (const auto *model = std::get_if<engine::ModelInfo>(&event)) {
         m_model = *model;
         setState(State::Ready);
+        considerDrafter(); // it may have come while the model was loaded
         refreshStats();
     } else {
         setState(State::Failed, textOf(std::get<engine::Error>(event)));

@@ -57,6 +57,9 @@ class EngineController : public QObject
     Q_PROPERTY(QString modelName READ modelName NOTIFY stateChanged FINAL)
     Q_PROPERTY(QString backendText READ backendText NOTIFY stateChanged FINAL)
     Q_PROPERTY(QString drafterName READ drafterName NOTIFY stateChanged FINAL) // empty: none
+    // A drafter came that the loaded model could use; it does from the next load on.
+    Q_PROPERTY(bool drafterWaiting READ isDrafterWaiting NOTIFY drafterWaitingChanged FINAL)
+    Q_PROPERTY(bool drafterOffered READ isDrafterOffered NOTIFY drafterWaitingChanged FINAL)
     Q_PROPERTY(QString backendNote READ backendNote NOTIFY stateChanged FINAL)
     Q_PROPERTY(int contextTokens READ contextTokens NOTIFY stateChanged FINAL)
     Q_PROPERTY(int usedTokens READ usedTokens NOTIFY statsChanged FINAL)
@@ -91,10 +94,13 @@ public:
     // What the model that is loaded or loading was asked for; with a folder once there was one.
     const engine::LoadOptions &loadedWith() const { return m_loadedWith; }
     // A drafter that may be used with models that have none beside them; empty: none. It is left
-    // out where it does not go with the model. One that is taken away while it is loaded goes at
+    // out where it does not go with the model, or not into memory beside it. One that comes while
+    // such a model is loaded waits for a reload. One that is taken away while it is loaded goes at
     // once: the model is loaded again without it.
     void setDrafter(const QString &folder);
-    void reload(); // the model in use, with the options set since
+    // The model in use, with the options and the drafter set since.
+    Q_INVOKABLE void reload();
+    Q_INVOKABLE void putOffDrafter(); // it waits, and is not offered any more
 
     // What a load of the model in use would need, found out on a worker. Errors: those of
     // engine::Engine::estimate; NotLoaded where no model was found yet.
@@ -119,6 +125,8 @@ public:
     const std::string &vocabulary() const { return m_model.vocabulary; } // of that model
     QString backendText() const { return QString::fromStdString(m_model.backend); }
     QString drafterName() const { return QString::fromStdString(m_model.drafter); }
+    bool isDrafterWaiting() const;
+    bool isDrafterOffered() const { return isDrafterWaiting() && !m_isDrafterPutOff; }
     QString backendNote() const { return QString::fromStdString(m_model.backendNote); }
     int contextTokens() const { return m_model.contextTokens; }
     const engine::SamplingParams &samplingDefaults() const { return m_model.samplingDefaults; }
@@ -132,10 +140,12 @@ Q_SIGNALS:
     void stateChanged();
     void loadProgressed();
     void statsChanged();
+    void drafterWaitingChanged();
 
 private:
     void setState(State state, const QString &errorText = {});
     void look();
+    void considerDrafter();
     void loadFrom(const ModelLocation &location);
     void scheduleDrain();
     void drain();
@@ -147,6 +157,8 @@ private:
     EngineSetup m_setup;
     std::function<ModelLocation()> m_findChosen; // instead of m_setup.findModel; may be empty
     std::filesystem::path m_drafter; // of setDrafter()
+    std::filesystem::path m_fittingDrafter; // that goes with the loaded model
+    bool m_isDrafterPutOff = false;
     engine::LoadOptions m_loadedWith;
     std::shared_ptr<EventBuffer> m_buffer;
     State m_state = State::Looking;

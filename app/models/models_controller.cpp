@@ -48,10 +48,9 @@ ModelsController::ModelsController(DatabaseThread &database, Setup setup, QObjec
     m_manager->moveToThread(&m_thread);
     connect(&m_thread, &QThread::finished, m_manager, &QObject::deleteLater);
     connect(m_manager, &DownloadManager::modelsChanged, this,
-            [this](const std::vector<ModelStatus> &models) {
-                m_list.setModels(models);
-                findDrafter();
-            });
+            [this](const std::vector<ModelStatus> &models) { m_list.setModels(models); });
+    connect(&m_list, &ModelListModel::modelReset, this, &ModelsController::findDrafter);
+    connect(&m_list, &ModelListModel::dataChanged, this, &ModelsController::findDrafter);
     connect(m_manager, &DownloadManager::loaded, this, [this] {
         m_isListed = true;
         findDrafter();

@@ -144,6 +144,15 @@ FocusScope {
             engine: root.engine
         }
 
+        DrafterOffer {
+            Layout.alignment: Qt.AlignHCenter
+            Layout.preferredWidth: composer.width
+            Layout.bottomMargin: Theme.step * 3
+            visible: root.engine.drafterOffered
+            engine: root.engine
+            alternative: qsTr("Later")
+        }
+
         EditBar {
             Layout.alignment: Qt.AlignHCenter
             Layout.fillWidth: false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A failure told in place: what happened, why, and at most one button.
+// Something told in place: what happened, why, and at most two buttons.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -13,9 +13,11 @@ Rectangle {
     required property string title
     property string detail
     property string action
+    property string alternative // to the action
     property bool quiet: false // nothing failed
 
     signal triggered
+    signal declined
 
     objectName: "notice"
     implicitWidth: 480
@@ -62,6 +64,15 @@ Rectangle {
             }
         }
         TextButton {
+            objectName: "noticeAlternative"
+            Layout.alignment: Qt.AlignVCenter
+            visible: root.alternative !== ""
+            flat: true
+            text: root.alternative
+            onClicked: root.declined()
+        }
+        TextButton {
+            objectName: "noticeAction"
             Layout.alignment: Qt.AlignVCenter
             visible: root.action !== ""
             text: root.action

@@ -35,7 +35,7 @@ Item {
     }
 
     function withdraw(row: int, name: string) {
-        confirmation.ask("withdraw", row, qsTr("Withdraw your consent for %1?").arg(name), qsTr("The model and everything that was converted from it are deleted from this computer. A folder that you added yourself is forgotten, not deleted."), qsTr("Withdraw and delete"));
+        confirmation.ask("withdraw", row, qsTr("Withdraw your consent for %1?").arg(name), qsTr("The model and everything that was converted from it are deleted from this computer. A folder that you added yourself is forgotten, not deleted. If a model uses it now, that model is loaded again without it, which ends an answer that is being written; your chats stay as they are."), qsTr("Withdraw and delete"));
     }
 
     LicenseDialog {

@@ -15,6 +15,7 @@ FocusScope {
     id: root
 
     required property App.ModelsController models
+    required property App.EngineController engine
 
     signal closed
 
@@ -71,6 +72,11 @@ FocusScope {
                     text: qsTr("Back to the chat")
                     onClicked: root.closed()
                 }
+            }
+            DrafterOffer {
+                width: parent.width
+                visible: root.engine.drafterWaiting
+                engine: root.engine
             }
             NoticeCard {
                 width: parent.width

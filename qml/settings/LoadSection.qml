@@ -143,7 +143,7 @@ ColumnLayout {
 
     Flow {
         Layout.fillWidth: true
-        visible: root.load.changed || root.load.waiting
+        visible: root.load.changed || root.load.waiting || root.engine.drafterWaiting
         spacing: Theme.step * 2
 
         TextButton {
@@ -171,7 +171,13 @@ ColumnLayout {
     UiText {
         Layout.fillWidth: true
         visible: text !== ""
-        text: root.load.waiting && !root.load.changed ? qsTr("Kept for the next start. The model still runs with what it was loaded with.") : root.load.changed && root.engine.runningRequests > 0 ? qsTr("An answer is being written; reloading ends it.") : ""
+        text: {
+            if (root.load.waiting && !root.load.changed)
+                return qsTr("Kept for the next start. The model still runs with what it was loaded with.");
+            if (root.load.changed && root.engine.runningRequests > 0)
+                return qsTr("An answer is being written; reloading ends it.");
+            return root.engine.drafterWaiting ? qsTr("The drafter came after the model was loaded. It helps from the next load on.") : "";
+        }
         color: Theme.dim
         font.pixelSize: Theme.smallSize
         wrapMode: Text.Wrap

@@ -54,6 +54,28 @@ struct DrafterSession : Session
         });
     }
 
+    // What the download thread tells when it has arrived, or is gone.
+    void arrive(bool isHere = true) const
+    {
+        std::vector<app::ModelStatus> models;
+        for (const app::CatalogModel &model : app::ModelCatalog::shipped().models()) {
+            app::ModelStatus &status = models.emplace_back();
+            status.model = model;
+            if (model.role != app::ModelRole::Drafter || !isHere)
+                continue;
+            status.state = app::ModelStatus::State::Ready;
+            status.folder = drafterFolder();
+            status.consent = app::Consent { model.repository,
+                                            model.revision,
+                                            model.licenseId,
+                                            "00",
+                                            u"standard text"_s,
+                                            u"1"_s,
+                                            QDateTime::currentDateTimeUtc() };
+        }
+        application->models()->list()->setModels(std::move(models));
+    }
+
     std::filesystem::path loadedDrafter() const { return fake->lastLoad().drafterDirectory; }
     int rowOfDrafter() const
     {
@@ -74,6 +96,10 @@ private Q_SLOTS:
     void goesWhenItsLicenceIsWithdrawn();
     void theOneBesideTheModelComesFirst();
     void isAskedForOnlyWhereItIsLoaded();
+    void waitsForAReloadWhereItComesLate();
+    void waitsWhereItComesDuringTheLoad();
+    void isNotOfferedToAModelItDoesNotFit();
+    void isLeftOutWhereMemoryHoldsOnlyTheModel();
 };
 
 void DrafterTest::goesToTheEngineWithTheModel()
@@ -149,6 +175,66 @@ void DrafterTest::isAskedForOnlyWhereItIsLoaded()
     session.chat()->options()->parameters()->setNumber(row, 3);
     QVERIFY(session.say(u"How?"_s));
     QVERIFY(session.fake->lastRequest().drafting.drafter == engine::DrafterKind::Dflash2);
+}
+
+void DrafterTest::waitsForAReloadWhereItComesLate()
+{
+    DrafterSession session;
+    QVERIFY(session.start());
+    QVERIFY(session.say(u"How?"_s));
+    const QList<int> rows = session.types();
+    EngineController &engine = *session.engine();
+    QVERIFY(!engine.isDrafterWaiting());
+    session.arrive();
+    QTRY_VERIFY(engine.isDrafterOffered());
+    QVERIFY(session.loadedDrafter().empty()); // nothing was loaded unasked
+    engine.putOffDrafter();
+    QVERIFY(!engine.isDrafterOffered());
+    QVERIFY(engine.isDrafterWaiting());
+    engine.reload();
+    QTRY_COMPARE(engine.drafterName(), u"DFlash2"_s);
+    QCOMPARE(engine.state(), EngineController::State::Ready);
+    QVERIFY(!engine.isDrafterWaiting());
+    QCOMPARE(session.types(), rows);
+    QVERIFY(session.say(u"And now?"_s));
+}
+
+void DrafterTest::waitsWhereItComesDuringTheLoad()
+{
+    DrafterSession session;
+    session.script.loadStageTime = std::chrono::milliseconds(200);
+    session.make();
+    QSignalSpy listed(session.application->models(), &app::ModelsController::listed);
+    session.application->start();
+    QTRY_COMPARE(listed.size(), 1);
+    QTRY_COMPARE(session.engine()->state(), EngineController::State::Loading);
+    session.arrive();
+    QTRY_VERIFY(session.engine()->isDrafterOffered());
+    QVERIFY(session.loadedDrafter().empty());
+    session.arrive(false);
+    QVERIFY(!session.engine()->isDrafterWaiting());
+}
+
+void DrafterTest::isNotOfferedToAModelItDoesNotFit()
+{
+    DrafterSession session;
+    session.script.drafterError
+        = engine::Error { engine::ErrorCode::UnsupportedModel, "config.json: hidden_size: 6" };
+    QVERIFY(session.start());
+    QSignalSpy considered(session.engine(), &EngineController::drafterWaitingChanged);
+    session.arrive();
+    QTRY_COMPARE(considered.size(), 2); // begun and done
+    QVERIFY(!session.engine()->isDrafterWaiting());
+}
+
+void DrafterTest::isLeftOutWhereMemoryHoldsOnlyTheModel()
+{
+    DrafterSession session;
+    session.script.drafterBytes = session.script.availableBytes;
+    session.download();
+    QVERIFY(session.start());
+    QVERIFY(session.loadedDrafter().empty());
+    QVERIFY(!session.engine()->isDrafterWaiting());
 }
 
 } // namespace firesteel::test

@@ -107,7 +107,9 @@ engine::LoadEstimate FakeEngine::estimateLocked(const engine::LoadOptions &optio
     engine::LoadEstimate estimate;
     const int longest = m_script.contextTokens;
     estimate.longestTokens = longest;
-    const std::uint64_t taken = m_script.weightBytes + options.memoryReserveBytes;
+    estimate.drafterBytes = options.drafterDirectory.empty() ? 0 : m_script.drafterBytes;
+    const std::uint64_t taken
+        = m_script.weightBytes + estimate.drafterBytes + options.memoryReserveBytes;
     const std::uint64_t free
         = m_script.availableBytes > taken ? m_script.availableBytes - taken : 0;
     estimate.contextTokens = options.contextTokens > 0
@@ -119,7 +121,7 @@ engine::LoadEstimate FakeEngine::estimateLocked(const engine::LoadOptions &optio
         = m_script.bytesPerToken * static_cast<std::uint64_t>(estimate.contextTokens);
     estimate.availableBytes = m_script.availableBytes;
     estimate.reserveBytes = options.memoryReserveBytes;
-    const std::uint64_t needed = estimate.weightBytes + estimate.stateBytes;
+    const std::uint64_t needed = estimate.weightBytes + estimate.drafterBytes + estimate.stateBytes;
     if (estimate.contextTokens > longest) {
         estimate.refusal = engine::Error { engine::ErrorCode::BadRequest,
                                            "A context of " + std::to_string(estimate.contextTokens)
@@ -386,6 +388,7 @@ void FakeEngine::runLoad(Load load, Lock &lock)
     info.weightBytes = estimate.weightBytes;
     info.stateBytes = estimate.stateBytes;
     info.drafter = isDrafted ? "DFlash2" : "";
+    info.drafterBytes = estimate.drafterBytes;
     info.samplingDefaults = script.samplingDefaults;
     tell(info);
 }

@@ -44,6 +44,7 @@ struct FakeScript
     int contextTokens = 262'144; // the longest; also what a load without a wish allocates
     // Of its pretended memory, for estimates.
     std::uint64_t weightBytes = 3ULL << 29; // 1.5 GiB
+    std::uint64_t drafterBytes = 64ULL << 20; // of one that is loaded with the model
     std::uint64_t bytesPerToken = 4096;
     std::uint64_t availableBytes = 8ULL << 30;
     engine::SamplingParams samplingDefaults;
