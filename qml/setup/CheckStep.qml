@@ -86,6 +86,7 @@ ColumnLayout {
         TextButton {
             objectName: "setupChat"
             visible: root.setup.checks.length > 0 && !root.setup.capable
+            primary: true
             text: qsTr("Chat with Glimmer")
             onClicked: root.chatChosen()
         }

@@ -22,6 +22,9 @@ FocusScope {
     readonly property list<Component> steps: [checkStep, folderStep, licencesStep, downloadStep, loadStep, benchmarkStep]
     readonly property bool last: setup.step === SetupController.Benchmark
 
+    // The next step does not help on a machine that cannot run the large model; the chat does.
+    readonly property bool inVain: setup.step === SetupController.Check && setup.checks.length > 0 && !setup.capable
+
     // The chat is there all the time; this page waits where it was left.
     signal closed
 
@@ -114,7 +117,7 @@ FocusScope {
             }
             TextButton {
                 objectName: "setupNext"
-                primary: true
+                primary: !root.inVain
                 text: root.last ? qsTr("Finish") : qsTr("Next")
                 onClicked: {
                     const ends = root.last;

@@ -60,6 +60,12 @@ TestCase {
         tryVerify(() => item("setupVerdict").text !== "");
         verify(item("setupVerdict").text.indexOf("Glimmer") > 0);
         verify(item("setupChat").visible);
+        // What helps here has the accent, and it alone.
+        verify(item("setupChat").primary);
+        verify(!item("setupNext").primary);
+        application.setup.next();
+        verify(item("setupNext").primary);
+        application.setup.back();
         verify(findChild(window.contentItem, "setupButton").visible);
         mouseClick(item("setupChat"));
         compare(window.shownPage, "");
@@ -96,6 +102,7 @@ TestCase {
         tryVerify(() => item("setupVerdict").text !== "");
         verify(item("setupVerdict").text.indexOf("can run") > 0);
         verify(!item("setupChat").visible);
+        verify(item("setupNext").primary);
         press("setupNext");
         verify(item("modelsFolderText").text.indexOf(application.models.modelsFolder) > 0);
         press("setupNext");
