@@ -82,6 +82,20 @@ FocusScope {
         anchors.fill: parent
         spacing: 0
 
+        // Above the messages, not over them: it covers none.
+        FindBar {
+            id: findBar
+
+            objectName: "findBar"
+            Layout.alignment: Qt.AlignRight
+            Layout.topMargin: Theme.step * 2
+            Layout.rightMargin: Theme.step * 5
+            Layout.preferredWidth: Math.min(implicitWidth, root.width - Theme.step * 10)
+            visible: root.conversation.find.shown && !root.conversation.empty
+            find: root.conversation.find
+            onEdited: text => root.conversation.find.find(text, messages.firstVisibleRow())
+            onClosed: root.endFind()
+        }
         Item {
             Layout.fillWidth: true
             Layout.fillHeight: true
@@ -102,20 +116,6 @@ FocusScope {
                     else
                         root.conversation.retry();
                 }
-            }
-            FindBar {
-                id: findBar
-
-                objectName: "findBar"
-                anchors.top: parent.top
-                anchors.right: parent.right
-                anchors.topMargin: Theme.step * 2
-                anchors.rightMargin: Theme.step * 5
-                width: Math.min(implicitWidth, parent.width - Theme.step * 10)
-                visible: root.conversation.find.shown && !root.conversation.empty
-                find: root.conversation.find
-                onEdited: text => root.conversation.find.find(text, messages.firstVisibleRow())
-                onClosed: root.endFind()
             }
             EmptyChat {
                 anchors.fill: parent

@@ -108,6 +108,24 @@ TestCase {
         tryVerify(() => there() >= 0 && there() < list.height);
     }
 
+    function test_theBarCoversNoMessage() {
+        window.height = 500;
+        say("long");
+        const list = find("messageList");
+        tryVerify(() => list.contentHeight > 2 * list.height);
+        tryVerify(() => list.atYEnd);
+        press(Qt.Key_F, Qt.ControlModifier);
+        const bar = find("findBar");
+        tryVerify(() => bar.visible && bar.height > 0);
+        tryVerify(() => list.mapToItem(bar, 0, 0).y >= bar.height);
+        tryVerify(() => list.atYEnd); // who read the end still does
+        list.contentY = list.originY;
+        const first = list.itemAtIndex(0);
+        verify(first.mapToItem(bar, 0, 0).y >= bar.height);
+        press(Qt.Key_Escape, Qt.NoModifier);
+        tryVerify(() => list.mapToItem(window.contentItem, 0, 0).y <= bar.mapToItem(window.contentItem, 0, 0).y);
+    }
+
     function test_eachChatHasItsOwn() {
         say("first needle");
         press(Qt.Key_F, Qt.ControlModifier);
