@@ -50,6 +50,8 @@ DraftMetrics::DraftMetrics(const AddHistory &add, QObject *parent)
     , m_draftTokens(add(u"K"_s, tr("Guesses per step (K)"), {}, 0))
     , m_metrics({ m_perStep, m_draftTime, m_verifyTime, m_draftTokens })
 {
+    for (MetricHistory *metric : m_metrics)
+        metric->setWordsWithoutValue(tr("resting"));
     for (std::size_t k = 0; k < m_acceptedAt.size(); ++k)
         m_acceptedAt.at(k) = add(u"accepted at %1 (%)"_s.arg(k + 1), {}, tr("%"), 0);
 }

@@ -32,7 +32,7 @@ std::optional<ProcessMemory> parseProcessMemory(std::string_view status);
 struct MemoryShares // bytes
 {
     std::uint64_t total = 0;
-    std::uint64_t weights = 0; // of the model
+    std::uint64_t weights = 0; // of the model and its drafter
     std::uint64_t states = 0; // caches and recurrent states of the context
     std::uint64_t program = 0; // the rest of this program
     std::uint64_t others = 0; // everything else that cannot be dropped

@@ -14,6 +14,7 @@ MetricHistory::MetricHistory(QString key, QString name, QString unit, int decima
     , m_name(std::move(name))
     , m_unit(std::move(unit))
     , m_decimals(decimals)
+    , m_wordsWithoutValue(tr("not available"))
 {
 }
 
@@ -70,7 +71,7 @@ QString MetricHistory::number() const
 QString MetricHistory::text() const
 {
     if (!isKnown())
-        return m_points.empty() ? QString() : tr("not available");
+        return m_points.empty() ? QString() : m_wordsWithoutValue;
     //: A figure and its unit.
     return tr("%1 %2").arg(number(), m_unit);
 }

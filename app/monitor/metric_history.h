@@ -37,6 +37,8 @@ public:
     };
 
     MetricHistory(QString key, QString name, QString unit, int decimals, QObject *parent = nullptr);
+    // Instead of "not available", the words for what nobody gives.
+    void setWordsWithoutValue(const QString &words) { m_wordsWithoutValue = words; }
 
     void add(Point point);
     void clear();
@@ -47,7 +49,7 @@ public:
     bool isKnown() const { return newest().has_value(); }
     double value() const { return newest().value_or(0); } // the newest
     QString number() const; // of the newest, without its unit
-    QString text() const; // with it, or "not available"
+    QString text() const; // with it, or the words without a value
     double peak() const; // of what a plot shows; 0 when nothing is known
 
     std::size_t size() const { return m_points.size(); }
@@ -66,6 +68,7 @@ private:
     QString m_name;
     QString m_unit;
     int m_decimals;
+    QString m_wordsWithoutValue;
     std::vector<Point> m_points; // a ring once it is full
     std::size_t m_first = 0;
 };

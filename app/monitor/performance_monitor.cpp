@@ -82,6 +82,7 @@ PerformanceMonitor::PerformanceMonitor(engine::Engine &engine, MachineSources so
     , m_reserveBytes(engine::LoadOptions().memoryReserveBytes)
     , m_started(QDateTime::currentDateTimeUtc())
 {
+    m_firstToken->setWordsWithoutValue(tr("no answer yet"));
     m_clock.start();
     m_workers.setMaxThreadCount(1);
     m_timer.setInterval(kIntervalMilliseconds);
@@ -205,8 +206,9 @@ void PerformanceMonitor::take(const Look &look)
         const bool isShared = !machine.gpuFacts.memoryBytes;
         const std::uint64_t gpuProcess
             = isShared && machine.gpu ? machine.gpu->processBytes.value_or(0) : 0;
-        const MemoryShares shares = shareOut(*machine.memory, machine.process, gpuProcess,
-                                             m_stats.weightBytes, m_stats.stateBytes);
+        const MemoryShares shares
+            = shareOut(*machine.memory, machine.process, gpuProcess,
+                       m_stats.weightBytes + m_stats.drafterBytes, m_stats.stateBytes);
         m_memory.total = static_cast<double>(shares.total);
         m_memory.weights = static_cast<double>(shares.weights);
         m_memory.states = static_cast<double>(shares.states);

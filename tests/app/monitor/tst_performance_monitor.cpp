@@ -33,6 +33,13 @@ struct Session
             QTest::qWait(1);
     }
 
+    void loadWithDrafter()
+    {
+        engine.load({ .modelDirectory = "/", .drafterDirectory = "/drafter" },
+                    [](const engine::LoadEvent &) { });
+        QTRY_VERIFY(engine.stats().state == engine::EngineStats::State::Ready);
+    }
+
     engine::RequestId ask(const std::string &text, const std::string &source = {})
     {
         const engine::Message message = engine::Message::text(engine::Role::User, text);
@@ -65,6 +72,7 @@ private Q_SLOTS:
     void samplesOnlyWhileSomethingShowsIt();
     void pausingStopsIt();
     void readsTheMachine();
+    void weightsAreTheModelsAndItsDrafters();
     void requestsAreListedAndCanBeStopped();
     void aPromptThatIsReadHasProgress();
     void ratesAreOfTheLastMoment();
@@ -129,6 +137,26 @@ void TestPerformanceMonitor::readsTheMachine()
     QCOMPARE(session.monitor.gpuMetrics().at(1)->text(), u"61 W"_s);
     QCOMPARE(session.monitor.gpuMetrics().at(2)->text(), u"79 °C"_s);
     QCOMPARE(session.monitor.gpuMetrics().at(3)->text(), u"2,230 MHz"_s);
+}
+
+// What this process has of its own decides how much of the weights is believed to be there; one
+// that is as small as a test is grows by what it would have loaded.
+void TestPerformanceMonitor::weightsAreTheModelsAndItsDrafters()
+{
+    test::FakeScript script;
+    script.weightBytes = 24 << 20;
+    script.drafterBytes = 8 << 20;
+    script.bytesPerToken = 4;
+    script.contextTokens = 1024;
+    Session session(script);
+    const std::vector<char> loaded(96 << 20, 1);
+    session.look();
+    QCOMPARE(session.monitor.memory().weights, 24.0 * (1 << 20));
+    session.monitor.setWatched(&session.view, false);
+    session.loadWithDrafter();
+    session.look();
+    QCOMPARE(session.monitor.memory().weights, 32.0 * (1 << 20));
+    QVERIFY(loaded.back() == 1);
 }
 
 void TestPerformanceMonitor::requestsAreListedAndCanBeStopped()
@@ -269,6 +297,8 @@ void TestPerformanceMonitor::draftingIsSeenPerLook()
     totals.addStep(0, 0);
     drafting.take(2000, totals, 0, true);
     QCOMPARE(text(u"accepted per step"_s), u"unknown"_s);
+    for (const MetricHistory *metric : drafting.metrics())
+        QCOMPARE(metric->text(), u"resting"_s);
     QCOMPARE(drafting.acceptance(), (QList<double> { 1.0, 0.5, 0.5 }));
     // Counts of a time nobody watched are no figure of the last second.
     totals.addStep(3, 0);
