@@ -20,7 +20,10 @@ PATH = re.compile(r"^[\w.-]+(/[\w.-]+)+/?$")
 NAME = re.compile(r"^(?:\w+::)*(?:[A-Z]\w*[a-z]\w*|k[A-Z]\w+|[a-z]+[A-Z]\w*)(?:::\w+)*(?:\(\))?$")
 
 
-CASE = re.compile(r"^(tst_\w+): (\w+)$")
+SUITE = re.compile(r"^tst_\w+$")
+CASE = re.compile(r"^(tst_\w+): (.+)$")
+ADD_SUITE = re.compile(r"firesteel_add_suite\((tst_\w+)([^)]*)\)")
+DOCTEST = re.compile(r'TEST_CASE\w*\(\s*"((?:[^"\\]|\\.|"\s*")*)"')
 
 
 def documents(root: pathlib.Path) -> list[str]:
@@ -29,12 +32,20 @@ def documents(root: pathlib.Path) -> list[str]:
 
 def faults(root: pathlib.Path) -> tuple[list[str], int]:
     identifiers: set[str] = set()
-    suites: dict[str, set[str]] = {}
+    suites: dict[str, set[str]] = {}  # functions of a file; cases of a doctest suite
+    doctests: dict[str, set[str]] = {}  # by file
     for path in source_files(root, SOURCES):
-        words = set(re.findall(r"\w+", (root / path).read_text(encoding="utf-8")))
-        identifiers.update(words)
-        identifiers.add(pathlib.Path(path).stem)
-        suites.setdefault(pathlib.Path(path).stem, set()).update(words)
+        text = (root / path).read_text(encoding="utf-8")
+        identifiers.update(re.findall(r"\w+", text))
+        stem = pathlib.Path(path).stem
+        identifiers.add(stem)
+        suites.setdefault(stem, set()).update(re.findall(r"(\w+)\s*\(", text))
+        doctests[path] = {re.sub(r'"\s*"', "", name) for name in DOCTEST.findall(text)}
+    for path in source_files(root, ("CMakeLists.txt",)):
+        for suite, arguments in ADD_SUITE.findall((root / path).read_text(encoding="utf-8")):
+            folder = pathlib.PurePosixPath(path).parent
+            for source in re.findall(r"\S+\.cpp", arguments):
+                suites.setdefault(suite, set()).update(doctests.get(str(folder / source), ()))
     found = []
     checked = 0
     for document in documents(root):
@@ -47,6 +58,8 @@ def faults(root: pathlib.Path) -> tuple[list[str], int]:
                     exists = all(part in identifiers for part in re.findall(r"\w+", quoted) if part != "kernels")
                 elif case := CASE.match(quoted):
                     exists = case[2] in suites.get(case[1], ())
+                elif SUITE.match(quoted):
+                    exists = quoted in suites
                 else:
                     continue
                 checked += 1

@@ -133,6 +133,16 @@ class Documents(PlantedTree):
         self.plant("docs/a.md", "`tst_a: keepsIt`, `tst_a: losesIt`, `tst_b: keepsIt`\n", licence="")
         found, checked = check_documents.faults(self.root)
         self.assertEqual((len(found), checked), (2, 3))
+        # A word of the file is no case of it.
+        self.plant("tests/app/tst_a.cpp", "void keepsIt(); // losesIt\n")
+        self.assertEqual(len(check_documents.faults(self.root)[0]), 2)
+
+    def test_finds_cases_that_no_doctest_suite_has(self):
+        self.plant("tests/engine/serve/tst_load.cpp", 'TEST_CASE("a load "\n          "ends") { }\n')
+        self.plant("tests/engine/serve/CMakeLists.txt", "firesteel_add_suite(tst_serve SOURCES\n tst_load.cpp LABEL unit)\n")
+        self.plant("docs/a.md", "`tst_serve: a load ends`, `tst_serve: a load begins`, `tst_load: a load ends`, `tst_load`, `tst_gone`\n", licence="")
+        found, checked = check_documents.faults(self.root)
+        self.assertEqual((len(found), checked), (3, 5))
 
 
 if __name__ == "__main__":
