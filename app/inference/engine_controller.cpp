@@ -91,6 +91,7 @@ void prepareAndSubmit(engine::Engine &engine, const std::vector<engine::Message>
     request.prompt = std::move(*prompt);
     request.sampling = options.sampling;
     request.maxTokens = options.maxTokens;
+    request.thinkingBudget = options.thinkingBudget;
     request.stop = options.stop;
     request.drafting = options.drafting;
     buffer->push(GenerationEntry { token, std::move(submitted) });

@@ -25,6 +25,7 @@ struct RequestOptions
     engine::PromptOptions prompt;
     engine::SamplingParams sampling;
     std::optional<int> maxTokens; // unset: what is left of the context
+    std::optional<int> thinkingBudget; // tokens; unset: no limit
     std::vector<std::string> stop;
     engine::Drafting drafting;
 };

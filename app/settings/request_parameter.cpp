@@ -34,6 +34,8 @@ constexpr std::array kDrafters { engine::DrafterKind::Auto, engine::DrafterKind:
 constexpr std::array kParameters {
     ParameterFacts { RequestParameter::SystemPrompt, "systemPrompt"_L1, Kind::Text },
     ParameterFacts { RequestParameter::Thinking, "thinking"_L1, Kind::Choice },
+    ParameterFacts { RequestParameter::ThinkingBudget, "thinkingBudget"_L1, Kind::Integer,
+                     kNoTokenLimit, kMostTokens, 256 },
     ParameterFacts { RequestParameter::ClearThinking, "clearThinking"_L1, Kind::Flag },
     ParameterFacts { RequestParameter::Temperature, "temperature"_L1, Kind::Real, 0, 2, 0.05 },
     ParameterFacts { RequestParameter::TopP, "topP"_L1, Kind::Real, 0.01, 1, 0.01 },
@@ -97,6 +99,12 @@ std::optional<QJsonValue> usableLines(const QJsonValue &value)
     return lines;
 }
 
+bool isTokenLimit(RequestParameter parameter)
+{
+    return parameter == RequestParameter::MaxTokens
+        || parameter == RequestParameter::ThinkingBudget;
+}
+
 QJsonValue shortened(float value)
 {
     return QString::number(static_cast<double>(value), 'g', kDigits).toDouble();
@@ -151,6 +159,8 @@ QString labelOf(RequestParameter parameter)
         return Words::tr("System prompt");
     case RequestParameter::Thinking:
         return Words::tr("Thinking");
+    case RequestParameter::ThinkingBudget:
+        return Words::tr("Thinking budget");
     case RequestParameter::ClearThinking:
         return Words::tr("Leave out earlier thinking");
     case RequestParameter::Temperature:
@@ -188,6 +198,9 @@ QString hintOf(RequestParameter parameter)
         return Words::tr("How the model should behave in the whole chat.");
     case RequestParameter::Thinking:
         return Words::tr("How long the model may think before it answers.");
+    case RequestParameter::ThinkingBudget:
+        return Words::tr("After so many tokens of thinking the model has to answer with what it "
+                         "has thought of.");
     case RequestParameter::ClearThinking:
         return Words::tr("The model does not read again what it thought before earlier answers.");
     case RequestParameter::Temperature:
@@ -245,6 +258,7 @@ QJsonValue defaultValue(RequestParameter parameter, const engine::SamplingParams
         return shortened(model.frequencyPenalty);
     case RequestParameter::Seed:
         return kRandomSeed;
+    case RequestParameter::ThinkingBudget:
     case RequestParameter::MaxTokens:
         return kNoTokenLimit;
     case RequestParameter::Stop:
@@ -286,7 +300,7 @@ QString valueText(RequestParameter parameter, const QJsonValue &value)
     case Kind::Integer:
         if (parameter == RequestParameter::Seed && value.toInteger() == kRandomSeed)
             return Words::tr("random");
-        if (parameter == RequestParameter::MaxTokens && value.toInteger() == kNoTokenLimit)
+        if (isTokenLimit(parameter) && value.toInteger() == kNoTokenLimit)
             return Words::tr("no limit");
         if (parameter == RequestParameter::DraftTokens && value.toInteger() == kAutomaticDraft)
             return Words::tr("automatic");

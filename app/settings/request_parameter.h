@@ -18,6 +18,7 @@ namespace firesteel::app {
 enum class RequestParameter {
     SystemPrompt,
     Thinking,
+    ThinkingBudget,
     ClearThinking,
     Temperature,
     TopP,

@@ -92,9 +92,13 @@ RequestOptions requestOptions(const RequestSettings &settings, const engine::Sam
     const qint64 seed = settings.value(RequestParameter::Seed).toInteger(kRandomSeed);
     if (seed != kRandomSeed)
         options.sampling.seed = static_cast<std::uint64_t>(seed);
-    const int maxTokens = settings.value(RequestParameter::MaxTokens).toInt(kNoTokenLimit);
-    if (maxTokens != kNoTokenLimit)
-        options.maxTokens = maxTokens;
+    const auto limit = [&](RequestParameter parameter, std::optional<int> &tokens) {
+        const int chosen = settings.value(parameter).toInt(kNoTokenLimit);
+        if (chosen != kNoTokenLimit)
+            tokens = chosen;
+    };
+    limit(RequestParameter::MaxTokens, options.maxTokens);
+    limit(RequestParameter::ThinkingBudget, options.thinkingBudget);
     const int draft = settings.value(RequestParameter::DraftTokens).toInt(kAutomaticDraft);
     if (draft != kAutomaticDraft)
         options.drafting.tokens = draft;

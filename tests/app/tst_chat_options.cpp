@@ -98,6 +98,7 @@ private Q_SLOTS:
     void asksWithTheModelsDefaults();
     void aPresetReachesTheRequest();
     void ownChoicesReachTheRequestAndStay();
+    void aThinkingBudgetEndsTheThinking();
     void resettingGoesBackToThePreset();
     void newChatsStartWithTheDefault();
     void aChangedPresetChangesItsChats();
@@ -168,6 +169,25 @@ void ChatOptionsTest::ownChoicesReachTheRequestAndStay()
     QCOMPARE(session.options()->parameters()->chosenCount(), 5);
     QVERIFY(session.say(u"again"_s));
     check();
+}
+
+void ChatOptionsTest::aThinkingBudgetEndsTheThinking()
+{
+    Session session;
+    auto *parameters = session.options()->parameters();
+    parameters->setText(row(RequestParameter::ThinkingBudget), u"3"_s);
+    QVERIFY(session.say(u"go"_s));
+    QCOMPARE(session.fake->lastRequest().thinkingBudget, std::optional(3));
+    const app::ShownMessage &answer = session.chat()->blocks()->messages().back();
+    QCOMPARE(answer.thinking, std::string("The question"));
+    QCOMPARE(answer.text, std::string("Hello from **Glimmer**."));
+    session.start(u"here"_s);
+    QVERIFY(session.open(0));
+    QVERIFY(session.say(u"again"_s));
+    QCOMPARE(session.fake->lastRequest().thinkingBudget, std::optional(3));
+    session.options()->resetToPreset();
+    QVERIFY(session.say(u"and again"_s));
+    QVERIFY(!session.fake->lastRequest().thinkingBudget);
 }
 
 void ChatOptionsTest::resettingGoesBackToThePreset()
@@ -247,6 +267,7 @@ void ChatOptionsTest::exportsAndImportsWithoutLoss()
     Session session;
     session.options()->choosePreset(session.addPreset(u"a pirate"_s));
     session.options()->parameters()->setNumber(row(RequestParameter::TopK), 9);
+    session.options()->parameters()->setNumber(row(RequestParameter::ThinkingBudget), 4096);
     QVERIFY(session.say(u"go"_s));
     const QUrl file = QUrl::fromLocalFile(session.folder.filePath(u"chats.json"_s));
     session.application->exportConversations({}, file);
@@ -260,10 +281,11 @@ void ChatOptionsTest::exportsAndImportsWithoutLoss()
     QVERIFY(session.open(0));
     QCOMPARE(session.options()->presetName(), u"a pirate"_s);
     QVERIFY(session.options()->isPresetGone());
-    QCOMPARE(session.options()->parameters()->chosenCount(), 1);
+    QCOMPARE(session.options()->parameters()->chosenCount(), 2);
     QVERIFY(session.say(u"go on"_s));
     QCOMPARE(session.lastSampling().temperature, 0.2F);
     QCOMPARE(session.lastSampling().topK, 9);
+    QCOMPARE(session.fake->lastRequest().thinkingBudget, std::optional(4096));
     QCOMPARE(session.fake->lastMessages().front().content.front().text,
              std::string("Answer like a pirate"));
 }

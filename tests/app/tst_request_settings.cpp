@@ -95,6 +95,7 @@ void RequestSettingsTest::withoutAChoiceTheModelRules()
     QCOMPARE(options.sampling.topK, 20);
     QVERIFY(!options.sampling.seed);
     QVERIFY(!options.maxTokens);
+    QVERIFY(!options.thinkingBudget);
     QVERIFY(options.stop.empty());
     QVERIFY(!options.drafting.tokens);
     QVERIFY(options.drafting.drafter == engine::DrafterKind::Auto);
@@ -117,6 +118,7 @@ void RequestSettingsTest::choicesReachTheRequest()
     settings.set(RequestParameter::FrequencyPenalty, 0.25);
     settings.set(RequestParameter::Seed, 4'294'967'295.0);
     settings.set(RequestParameter::MaxTokens, 64);
+    settings.set(RequestParameter::ThinkingBudget, 512);
     settings.set(RequestParameter::Stop, QJsonArray { u"\n\n"_s, u"END"_s });
     settings.set(RequestParameter::ClearThinking, false);
     settings.set(RequestParameter::Drafter, u"lookup"_s);
@@ -131,6 +133,11 @@ void RequestSettingsTest::choicesReachTheRequest()
     QCOMPARE(options.sampling.frequencyPenalty, 0.25F);
     QCOMPARE(options.sampling.seed, std::optional<std::uint64_t>(4'294'967'295));
     QCOMPARE(options.maxTokens, std::optional(64));
+    QCOMPARE(options.thinkingBudget, std::optional(512));
+    // No limit is a choice, too: over a preset that has one.
+    settings.set(RequestParameter::ThinkingBudget, app::kNoTokenLimit);
+    QVERIFY(settings.has(RequestParameter::ThinkingBudget));
+    QVERIFY(!app::requestOptions(settings, modelsOwn()).thinkingBudget);
     QCOMPARE(options.stop, std::vector<std::string>({ "\n\n", "END" }));
     QVERIFY(!options.prompt.clearThinking);
     QCOMPARE(options.drafting.tokens, std::optional(0));
@@ -170,6 +177,7 @@ void RequestSettingsTest::badValuesAreBroughtBackWithANote_data()
     const QJsonValue dropped(QJsonValue::Undefined);
     QTest::newRow("too hot") << u"temperature"_s << QJsonValue(900) << QJsonValue(2);
     QTest::newRow("below") << u"topP"_s << QJsonValue(-1) << QJsonValue(0.01);
+    QTest::newRow("less than none") << u"thinkingBudget"_s << QJsonValue(-5) << QJsonValue(0);
     QTest::newRow("text") << u"temperature"_s << QJsonValue(u"hot"_s) << dropped;
     QTest::newRow("null") << u"seed"_s << QJsonValue() << dropped;
     QTest::newRow("half a token") << u"topK"_s << QJsonValue(2.4) << QJsonValue(2);
@@ -234,6 +242,8 @@ void RequestSettingsTest::textsAreReadInThePersonsLanguage()
     QCOMPARE(app::valueFromText(RequestParameter::Seed, u"Random"_s), QJsonValue(-1));
     QCOMPARE(app::valueText(RequestParameter::MaxTokens, 0), u"no limit"_s);
     QCOMPARE(app::valueFromText(RequestParameter::MaxTokens, u"no limit"_s), QJsonValue(0));
+    QCOMPARE(app::valueText(RequestParameter::ThinkingBudget, 0), u"no limit"_s);
+    QCOMPARE(app::valueFromText(RequestParameter::ThinkingBudget, u"No limit"_s), QJsonValue(0));
     QCOMPARE(app::valueText(RequestParameter::DraftTokens, -1), u"automatic"_s);
     QCOMPARE(app::valueFromText(RequestParameter::DraftTokens, u"automatic"_s), QJsonValue(-1));
     QCOMPARE(app::valueText(RequestParameter::DraftTokens, 0), u"0"_s);

@@ -100,6 +100,19 @@ SettingsCase {
         verify(find("chatOptionsButton").activeFocus);
     }
 
+    function test_theThinkingBudgetIsTypedAndTakenBack() {
+        openChatOptions();
+        const field = inChat("thinkingBudgetField");
+        compare(field.text, "no limit");
+        compare(inChat("thinkingBudgetState").text, "Default: no limit");
+        enter(field, "3");
+        compare(inChat("thinkingBudgetState").text, "Changed here. Default: no limit");
+        verify(application.conversation.options.differs);
+        enter(field, "no limit");
+        compare(field.text, "no limit");
+        verify(!application.conversation.options.differs);
+    }
+
     function test_theChatsOwnChoicesBecomeAPreset() {
         openChatOptions();
         enter(inChat("topKField"), "5");

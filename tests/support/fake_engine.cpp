@@ -204,7 +204,7 @@ engine::Result<engine::RequestId> FakeEngine::submit(engine::GenerationRequest r
         m_lastRequest.prompt = {};
         m_queue.push_back({ id, std::move(prepared->second),
                             static_cast<int>(request.prompt.tokens.size()), std::move(sink),
-                            std::move(request.source) });
+                            std::move(request.source), request.thinkingBudget });
         m_prepared.erase(prepared);
         m_stats.waitingRequests = static_cast<int>(m_queue.size());
     }
@@ -452,7 +452,11 @@ bool FakeEngine::streamText(const Request &request, const std::string &text, boo
                             int &tokens, Clock::time_point started, Lock &lock)
 {
     for (std::size_t at = 0; at < text.size();) {
-        const auto isEnough = [&] { return isThinking && m_answerNow == request.id; };
+        const auto isEnough = [&] {
+            return isThinking
+                && (m_answerNow == request.id
+                    || (request.thinkingBudget && tokens >= *request.thinkingBudget));
+        };
         m_changed.wait(lock, [&] {
             return !m_allowed || *m_allowed > 0 || isCancelled(request.id) || isEnough();
         });

@@ -95,6 +95,7 @@ private:
         int promptTokens = 0;
         engine::EventSink sink;
         std::string source;
+        std::optional<int> thinkingBudget;
     };
     struct Load
     {
