@@ -355,6 +355,15 @@ void ConversationController::stop()
     Q_EMIT busyChanged();
 }
 
+void ConversationController::answerNow()
+{
+    if (!m_generation || m_isStopping || m_isAnsweringNow)
+        return;
+    m_isAnsweringNow = true;
+    m_generation->answerNow();
+    Q_EMIT busyChanged();
+}
+
 void ConversationController::regenerate()
 {
     regenerateMessage(static_cast<int>(m_blocks.messages().size()) - 1);
@@ -441,6 +450,7 @@ void ConversationController::endGeneration()
     m_generation.reset(); // the sender of the signal being handled; nobody touches it after this
     m_recorder.reset();
     m_isStopping = false;
+    m_isAnsweringNow = false;
     m_elapsedTimer.stop();
     Q_EMIT busyChanged();
     Q_EMIT canSendChanged();

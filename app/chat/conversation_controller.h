@@ -37,6 +37,8 @@ class ConversationController : public QObject
     Q_PROPERTY(firesteel::app::MessageBlockModel *blocks READ blocks CONSTANT FINAL)
     Q_PROPERTY(bool busy READ isBusy NOTIFY busyChanged FINAL)
     Q_PROPERTY(bool stopping READ isStopping NOTIFY busyChanged FINAL)
+    // The thinking that goes on was told to end.
+    Q_PROPERTY(bool answeringNow READ isAnsweringNow NOTIFY busyChanged FINAL)
     Q_PROPERTY(bool loading READ isLoading NOTIFY loadingChanged FINAL)
     Q_PROPERTY(QString loadError READ loadError NOTIFY loadingChanged FINAL)
     Q_PROPERTY(bool canSend READ canSend NOTIFY canSendChanged FINAL)
@@ -69,6 +71,7 @@ public:
     // And what was pasted beside the words. Refused unless canSend.
     Q_INVOKABLE void send(const QString &words);
     Q_INVOKABLE void stop();
+    Q_INVOKABLE void answerNow(); // with what was thought of so far
     // An answer again, the last one or the one at a row. The one before stays, as a version.
     Q_INVOKABLE void regenerate();
     Q_INVOKABLE void regenerateAt(int row);
@@ -95,6 +98,7 @@ public:
     MessageBlockModel *blocks() { return &m_blocks; }
     bool isBusy() const { return m_recorder.has_value(); }
     bool isStopping() const { return m_isStopping; }
+    bool isAnsweringNow() const { return m_isAnsweringNow; }
     bool isLoading() const { return m_isLoading; }
     QString loadError() const { return m_loadError; }
     bool canSend() const;
@@ -179,6 +183,7 @@ private:
     int m_draftTokens = 0;
     bool m_isCountingDraft = false;
     bool m_isStopping = false;
+    bool m_isAnsweringNow = false;
     QTimer m_draftTimer;
     QTimer m_elapsedTimer;
     std::optional<RecordId> m_edited; // what the draft is to replace

@@ -105,6 +105,8 @@ void prepareAndSubmit(engine::Engine &engine, const std::vector<engine::Message>
     link->isSubmitted = true;
     if (link->isCancelled)
         engine.cancel(*id);
+    else if (link->isAnswerWanted)
+        engine.answerNow(*id);
 }
 
 } // namespace

@@ -20,4 +20,11 @@ void Generation::cancel()
         m_engine.cancel(m_link->request);
 }
 
+void Generation::answerNow()
+{
+    m_link->isAnswerWanted = true;
+    if (m_link->isSubmitted)
+        m_engine.answerNow(m_link->request);
+}
+
 } // namespace firesteel::app

@@ -50,11 +50,12 @@ struct GenerationUpdate
     std::optional<engine::Error> failed;
 };
 
-// Shared with the worker that prepares and submits: whichever of cancel() and submit comes second
-// ends the request.
+// Shared with the worker that prepares and submits: whichever of cancel() or answerNow() and submit
+// comes second reaches the engine.
 struct GenerationLink
 {
     std::atomic<bool> isCancelled = false;
+    std::atomic<bool> isAnswerWanted = false;
     std::atomic<bool> isSubmitted = false;
     std::atomic<engine::RequestId> request = 0; // valid once isSubmitted
 };
@@ -69,6 +70,8 @@ public:
 
     // Returns at once; an update with `finished` follows, within one decode step.
     void cancel();
+    // Returns at once; the thinking ends within one decode step and the answer begins.
+    void answerNow();
 
 Q_SIGNALS:
     void updated(const firesteel::app::GenerationUpdate &update);

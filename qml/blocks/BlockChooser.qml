@@ -39,6 +39,8 @@ DelegateChooser {
         roleValue: MessageBlockModel.Thinking
 
         ThinkingBlock {
+            ending: root.conversation.answeringNow || root.conversation.stopping
+            onAnswerAsked: root.conversation.answerNow()
             onToggled: root.conversation.blocks.setExpanded(index, !expanded)
         }
     }

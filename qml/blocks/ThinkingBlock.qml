@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The line that stands for the model's reasoning: a live dot and the time it takes. Opens the ThinkingTextBlocks below it.
+// The line that stands for the model's reasoning: a live dot, the time it takes, and a button that ends it. Opens the
+// ThinkingTextBlocks below it.
 pragma ComponentBehavior: Bound
 
 import QtQuick
 import QtQuick.Controls.Basic
+import QtQuick.Layouts
 import Firesteel.Ui
 
 BlockItem {
@@ -14,6 +16,7 @@ BlockItem {
     required property real elapsedSeconds
     required property int tokenCount
     required property bool expanded
+    property bool ending: false // it was told to, or the answer was
 
     readonly property string duration: {
         if (elapsedSeconds < 10)
@@ -27,48 +30,73 @@ BlockItem {
     }
 
     signal toggled
+    signal answerAsked
 
     gap: Theme.step * 4
 
-    AbstractButton {
-        id: header
+    RowLayout {
+        width: parent.width
+        spacing: Theme.step * 2
 
-        objectName: "thinkingHeader"
-        topPadding: Theme.step
-        bottomPadding: Theme.step
-        rightPadding: Theme.step * 2
-        focusPolicy: Qt.StrongFocus
-        onClicked: root.toggled()
+        AbstractButton {
+            id: header
 
-        background: Item {
-            FocusRing {
-                control: header
+            objectName: "thinkingHeader"
+            topPadding: Theme.step
+            bottomPadding: Theme.step
+            rightPadding: Theme.step * 2
+            focusPolicy: Qt.StrongFocus
+            onClicked: root.toggled()
+
+            background: Item {
+                FocusRing {
+                    control: header
+                }
             }
+            contentItem: Row {
+                spacing: Theme.step * 2
+
+                Icon {
+                    anchors.verticalCenter: parent.verticalCenter
+                    symbol: root.expanded ? "chevron-down" : "chevron-right"
+                    color: header.hovered ? Theme.text : Theme.dim
+                }
+                LiveDot {
+                    anchors.verticalCenter: parent.verticalCenter
+                    visible: root.thinkingLive
+                }
+                UiText {
+                    anchors.verticalCenter: parent.verticalCenter
+                    text: root.summary
+                    color: header.hovered ? Theme.text : Theme.dim
+                }
+            }
+
+            HoverHandler {
+                cursorShape: Qt.PointingHandCursor
+            }
+
+            Accessible.name: root.summary
+            Accessible.description: root.expanded ? qsTr("Hides the reasoning") : qsTr("Shows the reasoning")
         }
-        contentItem: Row {
-            spacing: Theme.step * 2
-
-            Icon {
-                anchors.verticalCenter: parent.verticalCenter
-                symbol: root.expanded ? "chevron-down" : "chevron-right"
-                color: header.hovered ? Theme.text : Theme.dim
-            }
-            LiveDot {
-                anchors.verticalCenter: parent.verticalCenter
-                visible: root.thinkingLive
-            }
-            UiText {
-                anchors.verticalCenter: parent.verticalCenter
-                text: root.summary
-                color: header.hovered ? Theme.text : Theme.dim
-            }
+        Item {
+            Layout.fillWidth: true
         }
+        // At the line's end, where the words that change do not move it.
+        TextButton {
+            objectName: "answerNow"
+            implicitHeight: header.implicitHeight // the line is as high as without it
+            visible: root.thinkingLive
+            enabled: !root.ending
+            text: root.ending ? qsTr("Ending the thinking…") : qsTr("Answer now")
+            onClicked: {
+                // The keyboard stays on this line when the button goes.
+                if (activeFocus)
+                    header.forceActiveFocus(focusReason);
+                root.answerAsked();
+            }
 
-        HoverHandler {
-            cursorShape: Qt.PointingHandCursor
+            Accessible.description: qsTr("Ends the thinking; the model answers with what it has thought of")
         }
-
-        Accessible.name: root.summary
-        Accessible.description: root.expanded ? qsTr("Hides the reasoning") : qsTr("Shows the reasoning")
     }
 }

@@ -70,6 +70,49 @@ Item {
             tryCompare(blocks, "count", closed);
         }
 
+        function test_answerNowEndsTheThinking_data(): var {
+            return [
+                {
+                    tag: "mouse"
+                },
+                {
+                    tag: "key"
+                }
+            ];
+        }
+
+        function test_answerNowEndsTheThinking(data: var) {
+            Fixture.holdTokens();
+            Fixture.allowTokens(5);
+            root.conversation.send("How?");
+            tryVerify(() => findChild(loader, "answerNow") !== null);
+            const button = find("answerNow");
+            const header = find("thinkingHeader");
+            tryVerify(() => header.Accessible.name.endsWith("· 5 tokens"));
+            verify(button.visible && button.enabled);
+            compare(button.height, header.height);
+            if (data.tag === "mouse") {
+                mouseClick(button);
+            } else {
+                header.forceActiveFocus(Qt.TabFocusReason);
+                keyClick(Qt.Key_Tab);
+                verify(button.activeFocus);
+                keyClick(Qt.Key_Space);
+                verify(header.activeFocus);
+            }
+            verify(!button.enabled);
+            Fixture.releaseTokens();
+            tryCompare(root.conversation, "busy", false);
+            verify(header.Accessible.name.startsWith("Thought for "));
+            verify(header.Accessible.name.endsWith("· 5 tokens"), header.Accessible.name);
+            verify(!button.visible);
+            verify(root.conversation.messageSource(1).startsWith("A **hash map**"));
+            // The next one thinks as long as it likes.
+            root.conversation.send("And then?");
+            tryCompare(root.conversation, "busy", false);
+            verify(!root.conversation.answeringNow);
+        }
+
         function test_thinkingIsLiveWhileItRuns() {
             Fixture.holdTokens();
             Fixture.allowTokens(5);
