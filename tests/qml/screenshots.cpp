@@ -370,6 +370,11 @@ bool Studio::take(const Scene &scene)
         visibleItem(window->contentItem(), u"composerInput"_s)
             ->setProperty("text", u"Which of the two runs loaded faster?"_s);
     }
+    if (scene.hasLateDrafter) {
+        test::showModels(*application.models(), { u"ready"_s, u"ready"_s });
+        if (!waitFor([&] { return application.engine()->isDrafterOffered(); }, 10'000))
+            return false;
+    }
     if (scene.reviewed >= 0) {
         application.models()->review(scene.reviewed);
         test::answerTerms(*application.models(), scene.reviewed);
