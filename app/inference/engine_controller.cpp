@@ -384,9 +384,7 @@ void EngineController::deliver(GenerationToken token, const GenerationUpdate &up
         setState(State::Failed, textOf(*update.failed));
     if (update.finished || update.failed) {
         m_generations.erase(found);
-        if (m_generations.empty())
-            m_statsTimer.stop();
-        refreshStats();
+        refreshStats(); // where the engine still counts it, the timer sees it go
     }
     if (generation)
         Q_EMIT generation->updated(update); // may destroy the generation
@@ -411,6 +409,8 @@ void EngineController::onLoadEvent(const engine::LoadEvent &event)
 void EngineController::refreshStats()
 {
     m_stats = m_engine.stats();
+    if (m_generations.empty() && m_stats.runningRequests + m_stats.waitingRequests == 0)
+        m_statsTimer.stop();
     Q_EMIT statsChanged();
 }
 

@@ -68,6 +68,7 @@ private Q_SLOTS:
     void opensTheReasoning();
     void countsTheDraftOnAWorker();
     void answersTwoConversationsInTurn();
+    void countsNoAnswerThatHasEnded();
     void deletesAndBringsBack();
     void deletesAConversationThatAnswers();
     void reusesTheEmptyConversation();
@@ -357,6 +358,19 @@ void ApplicationTest::countsTheDraftOnAWorker()
     QCOMPARE(session.chat()->draftTokens(), 0);
     QVERIFY(session.chat()->draft().isEmpty());
     QVERIFY(session.waitIdle());
+}
+
+// The engine tells the end of an answer before it stops counting it.
+void ApplicationTest::countsNoAnswerThatHasEnded()
+{
+    FakeScript script = answering("an answer");
+    script.endTime = std::chrono::milliseconds(300);
+    NewSession session(script);
+    QVERIFY(session.start());
+    session.chat()->send(u"How?"_s);
+    QVERIFY(session.waitIdle());
+    QTRY_COMPARE(session.engine()->runningRequests(), 0);
+    QVERIFY(session.application->benchmark()->isAvailable());
 }
 
 void ApplicationTest::answersTwoConversationsInTurn()

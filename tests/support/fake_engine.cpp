@@ -439,13 +439,16 @@ void FakeEngine::runRequest(Request request, Lock &lock)
     const int reasoning = tokens;
     goesOn = goesOn && streamText(request, request.answer.text, false, tokens, firstToken, lock);
     m_running = 0;
-    m_stats.runningRequests = 0;
+    if (m_script.endTime.count() == 0)
+        m_stats.runningRequests = 0;
     std::erase(m_cancelled, request.id);
     if (goesOn && request.answer.failure)
         tell(engine::Failed { *request.answer.failure });
     else
         finish(request, goesOn ? request.answer.reason : engine::FinishReason::Cancelled, tokens,
                reasoning, submitted, firstToken, lock);
+    waitUntil(Clock::now() + m_script.endTime, 0, lock);
+    m_stats.runningRequests = 0;
 }
 
 bool FakeEngine::streamText(const Request &request, const std::string &text, bool isThinking,

@@ -50,6 +50,7 @@ struct FakeScript
     engine::SamplingParams samplingDefaults;
     std::chrono::milliseconds prefillTime { 0 };
     double tokensPerSecond = 0; // 0: as fast as it can
+    std::chrono::milliseconds endTime { 0 }; // that a request is counted after it ended
     std::function<FakeAnswer(const std::vector<engine::Message> &)>
         answer; // unset: a short default
 };
