@@ -63,5 +63,12 @@ AbstractButton {
         }
     }
 
+    // As Space does.
+    Keys.onPressed: event => {
+        event.accepted = event.key === Qt.Key_Return || event.key === Qt.Key_Enter;
+        if (event.accepted && !event.isAutoRepeat)
+            click();
+    }
+
     Accessible.name: qsTr("%1, %2: show the licence").arg(name).arg(license)
 }

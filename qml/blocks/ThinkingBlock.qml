@@ -76,6 +76,13 @@ BlockItem {
                 cursorShape: Qt.PointingHandCursor
             }
 
+            // As Space does.
+            Keys.onPressed: event => {
+                event.accepted = event.key === Qt.Key_Return || event.key === Qt.Key_Enter;
+                if (event.accepted && !event.isAutoRepeat)
+                    click();
+            }
+
             Accessible.name: root.summary
             Accessible.description: root.expanded ? qsTr("Hides the reasoning") : qsTr("Shows the reasoning")
         }

@@ -43,5 +43,12 @@ Button {
         visible: root.hovered || root.visualFocus
     }
 
+    // As Space does.
+    Keys.onPressed: event => {
+        event.accepted = event.key === Qt.Key_Return || event.key === Qt.Key_Enter;
+        if (event.accepted && !event.isAutoRepeat)
+            click();
+    }
+
     Accessible.name: hint
 }

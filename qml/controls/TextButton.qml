@@ -54,5 +54,12 @@ Button {
         }
     }
 
+    // As Space does.
+    Keys.onPressed: event => {
+        event.accepted = event.key === Qt.Key_Return || event.key === Qt.Key_Enter;
+        if (event.accepted && !event.isAutoRepeat)
+            click();
+    }
+
     Accessible.name: text
 }

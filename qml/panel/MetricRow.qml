@@ -64,6 +64,13 @@ AbstractButton {
         }
     }
 
+    // As Space does.
+    Keys.onPressed: event => {
+        event.accepted = event.key === Qt.Key_Return || event.key === Qt.Key_Enter;
+        if (event.accepted && !event.isAutoRepeat)
+            click();
+    }
+
     Accessible.name: root.metric.name + ": " + root.metric.text
     Accessible.description: root.checked ? qsTr("Press to hide its history") : qsTr("Press to show its history")
 }

@@ -85,6 +85,7 @@ ColumnLayout {
 
         TextButton {
             objectName: "setupChat"
+            focus: true
             visible: root.setup.checks.length > 0 && !root.setup.capable
             primary: true
             text: qsTr("Chat with Glimmer")

@@ -43,7 +43,10 @@ FocusScope {
             Layout.fillWidth: true
             Layout.maximumWidth: Theme.columnWidth
             Layout.alignment: Qt.AlignHCenter
-            Layout.margins: Theme.step * 2
+            Layout.margins: Theme.step * 4
+            Layout.topMargin: Theme.step * 2
+            Layout.bottomMargin: Theme.step * 2
+            leftPadding: -Theme.step * 3 // of the first button: its words stand over the heading
             spacing: Theme.step
 
             Accessible.role: Accessible.List
@@ -88,6 +91,7 @@ FocusScope {
                 x: flick.side
                 y: Theme.step * 4
                 width: flick.width - flick.side * 2
+                focus: root.inVain // the keyboard begins with what helps
                 sourceComponent: root.steps[root.setup.step]
                 onLoaded: flick.contentY = 0
             }
@@ -102,6 +106,7 @@ FocusScope {
 
             TextButton {
                 objectName: "setupLater"
+                Layout.leftMargin: -leftPadding
                 flat: true
                 text: root.setup.finished ? qsTr("Close") : qsTr("Go on another time")
                 onClicked: root.closed()
@@ -117,6 +122,7 @@ FocusScope {
             }
             TextButton {
                 objectName: "setupNext"
+                focus: !root.inVain
                 primary: !root.inVain
                 text: root.last ? qsTr("Finish") : qsTr("Next")
                 onClicked: {

@@ -99,7 +99,7 @@ TestCase {
         press(Qt.Key_Space, Qt.NoModifier);
         verify(clock.checked);
         verify(!power.checked);
-        press(Qt.Key_Space, Qt.NoModifier);
+        press(Qt.Key_Return, Qt.NoModifier);
         verify(!clock.checked);
     }
 

@@ -74,6 +74,32 @@ TestCase {
         verify(item("composerInput").activeFocus);
     }
 
+    // Without a mouse: what helps has the keyboard from the beginning.
+    function test_enterGoesOn_data(): var {
+        return [
+            {
+                tag: "laptop",
+                focused: "setupChat",
+                page: ""
+            },
+            {
+                tag: "spark",
+                focused: "setupNext",
+                page: "setup"
+            }
+        ];
+    }
+
+    function test_enterGoesOn(data: var) {
+        open(Fixture.firstStart(data.tag));
+        Fixture.start();
+        tryVerify(() => item("setupVerdict").text !== "");
+        tryVerify(() => item(data.focused).activeFocus);
+        Fixture.keyClick(window, Qt.Key_Return, Qt.NoModifier);
+        compare(window.shownPage, data.page);
+        compare(application.setup.step, data.page === "" ? App.SetupController.Check : App.SetupController.Folder);
+    }
+
     function test_isNotShownAgain() {
         open(Fixture.makeApplication());
         compare(window.shownPage, "");
