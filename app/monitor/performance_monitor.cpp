@@ -82,6 +82,8 @@ PerformanceMonitor::PerformanceMonitor(engine::Engine &engine, MachineSources so
     , m_reserveBytes(engine::LoadOptions().memoryReserveBytes)
     , m_started(QDateTime::currentDateTimeUtc())
 {
+    m_prefillSpeed->setWordsWithoutValue(tr("not known yet"));
+    m_context->setWordsWithoutValue(tr("no model"));
     m_firstToken->setWordsWithoutValue(tr("no answer yet"));
     m_clock.start();
     m_workers.setMaxThreadCount(1);

@@ -53,6 +53,9 @@ FocusScope {
     function showRow(row: int) {
         follower.following = false;
         view.positionViewAtIndex(row, ListView.Beginning);
+        follower.moved();
+        if (follower.following) // near the end: all of it
+            follower.schedule();
     }
 
     // The version that was switched to ends at this row.

@@ -13,6 +13,12 @@ Item {
     property string conversationId // of the chat to export; empty: all of them
     property string suffix: "json" // of the file: "json" or "md"
 
+    // That of documents is not on every machine.
+    function folder(): url {
+        const documents = StandardPaths.locate(StandardPaths.DocumentsLocation, "", StandardPaths.LocateDirectory);
+        return documents.toString() !== "" ? documents : StandardPaths.writableLocation(StandardPaths.HomeLocation);
+    }
+
     function fileName(title: string): string {
         const plain = title.replace(/[\/\\:*?"<>|\u0000-\u001f]/g, " ").trim().slice(0, 60);
         return plain === "" ? "chat" : plain;
@@ -21,11 +27,13 @@ Item {
     function askExport(conversationId: string, title: string, suffix: string) {
         root.conversationId = conversationId;
         root.suffix = suffix;
+        saveDialog.currentFolder = folder();
         saveDialog.selectedFile = saveDialog.currentFolder + "/" + encodeURIComponent(conversationId === "" ? qsTr("Firesteel chats") : fileName(title)) + "." + suffix;
         saveDialog.open();
     }
 
     function askImport() {
+        openDialog.currentFolder = folder();
         openDialog.open();
     }
 
@@ -36,7 +44,6 @@ Item {
         fileMode: FileDialog.SaveFile
         nameFilters: [root.suffix === "md" ? qsTr("Markdown (*.md)") : qsTr("Chats of Firesteel (*.json)")]
         defaultSuffix: root.suffix
-        currentFolder: StandardPaths.writableLocation(StandardPaths.DocumentsLocation)
         onAccepted: root.application.exportConversations(root.conversationId, selectedFile)
     }
     FileDialog {
@@ -44,7 +51,6 @@ Item {
 
         title: qsTr("Import chats")
         nameFilters: [qsTr("Chats of Firesteel (*.json)"), qsTr("All files (*)")]
-        currentFolder: StandardPaths.writableLocation(StandardPaths.DocumentsLocation)
         onAccepted: root.application.importConversations(selectedFile)
     }
 }

@@ -87,6 +87,9 @@ TestCase {
         for (let i = 0; i < count; ++i)
             mouseClick(find("findNext"));
         compare(application.conversation.find.current, first); // round
+        find("findPrevious").forceActiveFocus(Qt.TabFocusReason);
+        press(Qt.Key_Return, Qt.NoModifier);
+        compare(application.conversation.find.current, first - 1);
         press(Qt.Key_Escape, Qt.NoModifier);
         verify(!find("findBar").visible);
         verify(find("composerInput").activeFocus);
@@ -124,6 +127,22 @@ TestCase {
         verify(first.mapToItem(bar, 0, 0).y >= bar.height);
         press(Qt.Key_Escape, Qt.NoModifier);
         tryVerify(() => list.mapToItem(window.contentItem, 0, 0).y <= bar.mapToItem(window.contentItem, 0, 0).y);
+    }
+
+    // A message near the end is shown with all that follows, and nothing says that there is more.
+    function test_aSearchHitNearTheEndShowsTheEnd() {
+        window.height = 500;
+        say("long");
+        say("rtl needle");
+        const list = find("messageList");
+        tryVerify(() => list.contentHeight > 2 * list.height);
+        list.contentY = list.originY;
+        press(Qt.Key_N, Qt.ControlModifier);
+        application.search.query = "needle";
+        tryVerify(() => application.search.rowCount() === 1);
+        window.openHit(0);
+        tryVerify(() => list.atYEnd && list.count > 10);
+        tryVerify(() => !find("jumpToLatest").visible);
     }
 
     function test_eachChatHasItsOwn() {
