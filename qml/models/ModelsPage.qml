@@ -28,6 +28,12 @@ FocusScope {
         objectName: "modelsList"
         readonly property real column: width - leftMargin - rightMargin
 
+        function stayAtTop() {
+            forceLayout();
+            if (contentY - originY < headerItem.height)
+                positionViewAtBeginning();
+        }
+
         anchors.fill: parent
         leftMargin: Math.max(Theme.step * 4, (width - Theme.columnWidth) / 2)
         rightMargin: leftMargin
@@ -46,6 +52,8 @@ FocusScope {
 
         header: Column {
             width: list.column
+            // It grows upwards when something is told in it: who was at the top stays there.
+            onHeightChanged: Qt.callLater(list.stayAtTop)
             topPadding: Theme.step * 4
             bottomPadding: Theme.step * 4
             spacing: Theme.step * 4

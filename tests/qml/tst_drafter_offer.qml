@@ -78,6 +78,19 @@ TestCase {
         verify(application.conversation.blocks.count > rows);
     }
 
+    // With OpenGL the growing header leaves the list where it was, below its new beginning.
+    function test_itDoesNotPushThePageOfModelsUp() {
+        window.height = 400;
+        window.showPage("models");
+        const list = findChild(window.contentItem, "modelsList");
+        tryVerify(() => list.contentHeight > list.height + 100);
+        waitForPolish(window);
+        list.contentY = list.originY + 60;
+        Fixture.showModels(["ready", "ready"]);
+        tryVerify(() => offersIn(window.contentItem).length === 1);
+        tryVerify(() => list.contentY === list.originY);
+    }
+
     function test_anAnswerThatIsWrittenIsSpokenOf() {
         Fixture.holdTokens();
         Fixture.allowTokens(3);
