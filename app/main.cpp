@@ -3,6 +3,7 @@
 // The composition root of the desktop application: reads the command line and the environment,
 // makes the engine and the Application, opens the window. Nothing else in the app reads either.
 #include "app/application.h"
+#include "app/endpoint/headless_endpoint.h"
 #include "app/idle_cursor.h"
 #include "app/log_file.h"
 #include "app/model_location.h"
@@ -24,8 +25,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 using namespace firesteel;
 using namespace Qt::Literals::StringLiterals;
@@ -59,6 +62,10 @@ struct Options
     QString model;
     QString appearance;
     app::HeadlessRequest headless;
+    bool isEndpoint = false; // without a window
+    QString port; // of it; empty: the settings'
+    QString newKey; // the name of one to make
+    QString removedKey;
 };
 
 std::optional<app::AppSettings::Appearance> appearanceNamed(const QString &name)
@@ -88,13 +95,27 @@ Options parse(const QCoreApplication &application)
         u"accept-license"_s,
         u"Accept the licence of a model without a window. You have read it where it is published."_s,
         u"repository@revision"_s);
-    parser.addOptions({ model, appearance, download, accept });
+    const QCommandLineOption headless(
+        u"headless"_s, u"Serve the local endpoint without a window, with its settings and keys."_s);
+    const QCommandLineOption port(
+        u"port"_s, u"With --headless: where to listen instead of the settings' port."_s,
+        u"number"_s);
+    const QCommandLineOption newKey(
+        u"new-key"_s, u"Make a key of the endpoint, write it to standard output, then end."_s,
+        u"name"_s);
+    const QCommandLineOption removeKey(u"remove-key"_s,
+                                       u"Remove the keys of that name, then end."_s, u"name"_s);
+    parser.addOptions({ model, appearance, download, accept, headless, port, newKey, removeKey });
     parser.addHelpOption();
     parser.addVersionOption();
     parser.process(application);
     return { parser.value(model),
              parser.value(appearance),
-             { parser.values(download), parser.values(accept) } };
+             { parser.values(download), parser.values(accept) },
+             parser.isSet(headless),
+             parser.value(port),
+             parser.value(newKey),
+             parser.value(removeKey) };
 }
 
 // Before an application exists: a headless run must not look for a display.
@@ -102,7 +123,9 @@ bool isHeadless(int argc, char *argv[])
 {
     for (int i = 1; i < argc; ++i) {
         const std::string_view argument(argv[i]);
-        if (argument.starts_with("--download") || argument.starts_with("--accept-license"))
+        if (argument.starts_with("--download") || argument.starts_with("--accept-license")
+            || argument.starts_with("--new-key") || argument.starts_with("--remove-key")
+            || argument == "--headless")
             return true;
     }
     return false;
@@ -118,19 +141,64 @@ app::ModelsController::Setup modelsSetup()
     return app::ModelsController::setupFrom(QProcessEnvironment::systemEnvironment(), dataFolder());
 }
 
+bool isModelGiven(const Options &options)
+{
+    return !options.model.isEmpty() || qEnvironmentVariableIsSet("FIRESTEEL_MODEL");
+}
+
+std::function<app::ModelLocation()> modelFinder(const Options &options)
+{
+    return [model = options.model, environment = qEnvironmentVariable("FIRESTEEL_MODEL"),
+            program = QCoreApplication::applicationDirPath()] {
+        return app::findModel(model, environment, program);
+    };
+}
+
+int serveEndpoint(QCoreApplication &qt, const Options &options)
+{
+    app::HeadlessEndpointSetup setup;
+    setup.engine.findModel = modelFinder(options);
+    setup.isModelGiven = isModelGiven(options);
+    if (!options.port.isEmpty()) {
+        bool isNumber = false;
+        setup.port = options.port.toUShort(&isNumber);
+        if (!isNumber) {
+            std::fprintf(stderr, "--port: \"%s\" is no number from 0 to 65535\n",
+                         qPrintable(options.port));
+            return EXIT_FAILURE;
+        }
+    }
+    app::quitOnTermination(qt);
+    return app::runEndpoint(engine::createEngine(forwardLog), std::move(setup));
+}
+
+int runWithoutWindow(int argc, char *argv[])
+{
+    QCoreApplication qt(argc, argv);
+    const Options options = parse(qt);
+    if (!options.newKey.isEmpty())
+        return app::makeEndpointKey(options.newKey, {});
+    if (!options.removedKey.isEmpty())
+        return app::removeEndpointKeys(options.removedKey, {});
+    if (options.isEndpoint && options.headless.isEmpty())
+        return serveEndpoint(qt, options);
+    if (options.isEndpoint) {
+        std::fputs("--headless serves the endpoint; downloads are a run of their own.\n", stderr);
+        return EXIT_FAILURE;
+    }
+    app::ModelsController::Setup models = modelsSetup();
+    if (const QString chosen = app::AppSettings({}).modelsFolder(); !chosen.isEmpty())
+        models.downloads.modelsFolder = chosen;
+    return app::runHeadless(options.headless, std::move(models), dataFolder() + u"/firesteel.db"_s);
+}
+
 } // namespace
 
 int main(int argc, char *argv[])
 {
     app::setUpProcess();
-    if (isHeadless(argc, argv)) {
-        const QCoreApplication qt(argc, argv);
-        app::ModelsController::Setup models = modelsSetup();
-        if (const QString chosen = app::AppSettings({}).modelsFolder(); !chosen.isEmpty())
-            models.downloads.modelsFolder = chosen;
-        return app::runHeadless(parse(qt).headless, std::move(models),
-                                dataFolder() + u"/firesteel.db"_s);
-    }
+    if (isHeadless(argc, argv))
+        return runWithoutWindow(argc, argv);
     QGuiApplication qt(argc, argv);
     const Options options = parse(qt);
     app::SingleInstance instance(app::SingleInstance::socketFor(
@@ -156,12 +224,8 @@ int main(int argc, char *argv[])
     app::ApplicationSetup setup;
     setup.isAfterCrash = marker.wasLeftBehind();
     setup.models = modelsSetup();
-    setup.isModelGiven = !options.model.isEmpty() || qEnvironmentVariableIsSet("FIRESTEEL_MODEL");
-    setup.engine.findModel
-        = [model = options.model, environment = qEnvironmentVariable("FIRESTEEL_MODEL"),
-           program = QCoreApplication::applicationDirPath()] {
-              return app::findModel(model, environment, program);
-          };
+    setup.isModelGiven = isModelGiven(options);
+    setup.engine.findModel = modelFinder(options);
     app::Application application(engine::createEngine(forwardLog), std::move(setup));
     if (!options.appearance.isEmpty()) {
         const auto appearance = appearanceNamed(options.appearance);

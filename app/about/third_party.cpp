@@ -31,6 +31,7 @@ constexpr auto kUses = std::to_array<std::string_view>({
     QT_TRANSLATE_NOOP("ThirdParty", "The C++ standard library"),
     QT_TRANSLATE_NOOP("ThirdParty", "The base of every program on this system"),
     QT_TRANSLATE_NOOP("ThirdParty", "The database of chats"),
+    QT_TRANSLATE_NOOP("ThirdParty", "The endpoint for other programs"),
     QT_TRANSLATE_NOOP("ThirdParty", "The font of code"),
     QT_TRANSLATE_NOOP("ThirdParty", "The font of the window"),
     QT_TRANSLATE_NOOP("ThirdParty", "Window, network, database access"),

@@ -2,6 +2,7 @@
 #include "app/settings/app_settings.h"
 
 #include <QDir>
+#include <QFileInfo>
 #include <QStandardPaths>
 
 #include <algorithm>
@@ -30,6 +31,15 @@ constexpr auto kContextTokens = "load/contextTokens"_L1;
 constexpr auto kReserveMebibytes = "load/memoryReserveMiB"_L1;
 constexpr auto kThreads = "load/threads"_L1;
 
+constexpr auto kEndpointEnabled = "endpoint/enabled"_L1;
+constexpr auto kEndpointAddress = "endpoint/address"_L1;
+constexpr auto kEndpointPort = "endpoint/port"_L1;
+constexpr auto kEndpointRequiresKey = "endpoint/requiresKey"_L1;
+constexpr auto kEndpointOrigins = "endpoint/origins"_L1;
+constexpr auto kEndpointHosts = "endpoint/hosts"_L1;
+constexpr auto kEndpointStrict = "endpoint/strictModel"_L1;
+constexpr auto kEndpointReasoning = "endpoint/mirrorReasoning"_L1;
+
 constexpr int kLastSetupStep = 20; // which there are is SetupController's business
 constexpr std::uint64_t kMebibyte = 1 << 20;
 
@@ -54,6 +64,7 @@ const Number kReserveNumber { kReserveMebibytes,
 const Number kSetupStepNumber { kSetupStep, 0, 0, kLastSetupStep };
 const Number kSetupStateNumber { kSetupState, 0, 0, 2 };
 const Number kThreadsNumber { kThreads, 0, 0, AppSettings::kMostThreads };
+const Number kEndpointPortNumber { kEndpointPort, EndpointSettings::kDefaultPort, 1, 65535 };
 
 struct Read
 {
@@ -99,8 +110,9 @@ AppSettings::AppSettings(const QString &file, QObject *parent)
 void AppSettings::checkFile()
 {
     QStringList wrong;
-    for (const Number &number : { kAppearanceNumber, kRendererNumber, kFontScaleNumber,
-                                  kContextNumber, kReserveNumber, kThreadsNumber }) {
+    for (const Number &number :
+         { kAppearanceNumber, kRendererNumber, kFontScaleNumber, kContextNumber, kReserveNumber,
+           kThreadsNumber, kEndpointPortNumber }) {
         if (!read(m_file, number).isAsStored)
             wrong << QString(number.key);
     }
@@ -261,11 +273,43 @@ void AppSettings::setLoadOptions(const engine::LoadOptions &options)
     Q_EMIT loadOptionsChanged();
 }
 
+EndpointSettings AppSettings::endpoint() const
+{
+    EndpointSettings endpoint;
+    endpoint.isEnabled = m_file.value(kEndpointEnabled, false).toBool();
+    endpoint.address = m_file.value(kEndpointAddress, endpoint.address).toString();
+    endpoint.port = readChoice(m_file, kEndpointPortNumber);
+    endpoint.requiresKey = m_file.value(kEndpointRequiresKey, false).toBool();
+    endpoint.origins = m_file.value(kEndpointOrigins).toStringList();
+    endpoint.hosts = m_file.value(kEndpointHosts).toStringList();
+    endpoint.isModelStrict = m_file.value(kEndpointStrict, false).toBool();
+    endpoint.mirrorsReasoning = m_file.value(kEndpointReasoning, false).toBool();
+    return endpoint;
+}
+
+void AppSettings::setEndpoint(const EndpointSettings &endpoint)
+{
+    if (endpoint == this->endpoint())
+        return;
+    m_file.setValue(kEndpointEnabled, endpoint.isEnabled);
+    m_file.setValue(kEndpointAddress, endpoint.address);
+    m_file.setValue(kEndpointPort, endpoint.port);
+    m_file.setValue(kEndpointRequiresKey, endpoint.requiresKey);
+    m_file.setValue(kEndpointOrigins, endpoint.origins);
+    m_file.setValue(kEndpointHosts, endpoint.hosts);
+    m_file.setValue(kEndpointStrict, endpoint.isModelStrict);
+    m_file.setValue(kEndpointReasoning, endpoint.mirrorsReasoning);
+    Q_EMIT endpointChanged();
+}
+
+QString AppSettings::folder() const { return QFileInfo(m_file.fileName()).path(); }
+
 void AppSettings::restoreDefaults()
 {
-    for (const auto key :
-         { kSidebarFolded, kPanelFolded, kAppearance, kFontScale, kReducedMotion, kShowStatistics,
-           kRenderer, kContextTokens, kReserveMebibytes, kThreads })
+    for (const auto key : { kSidebarFolded, kPanelFolded, kAppearance, kFontScale, kReducedMotion,
+                            kShowStatistics, kRenderer, kContextTokens, kReserveMebibytes, kThreads,
+                            kEndpointEnabled, kEndpointAddress, kEndpointPort, kEndpointRequiresKey,
+                            kEndpointOrigins, kEndpointHosts, kEndpointStrict, kEndpointReasoning })
         m_file.remove(key);
     m_notice.clear();
     Q_EMIT sidebarFoldedChanged();
@@ -276,6 +320,7 @@ void AppSettings::restoreDefaults()
     Q_EMIT showStatisticsChanged();
     Q_EMIT rendererChanged();
     Q_EMIT loadOptionsChanged();
+    Q_EMIT endpointChanged();
     Q_EMIT noticeChanged();
 }
 

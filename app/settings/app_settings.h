@@ -5,6 +5,7 @@
 // range there is brought back, and `notice` says so. Owned by Application.
 #pragma once
 
+#include "app/settings/endpoint_settings.h"
 #include "engine/api/engine.h"
 
 #include <QObject>
@@ -98,6 +99,9 @@ public:
     // How a model is loaded; its folder is not part of it.
     engine::LoadOptions loadOptions() const;
     void setLoadOptions(const engine::LoadOptions &options);
+    EndpointSettings endpoint() const;
+    void setEndpoint(const EndpointSettings &endpoint);
+    QString folder() const; // of the file
 
     QString notice() const { return m_notice; }
     Q_INVOKABLE void dismissNotice();
@@ -119,6 +123,7 @@ Q_SIGNALS:
     void setupStateChanged();
     void rendererChanged();
     void loadOptionsChanged();
+    void endpointChanged();
     void noticeChanged();
 
 private:

@@ -153,6 +153,15 @@ public:
     // Tokens of a plain text, for counters. Any thread. Errors: NotLoaded.
     virtual Result<int> countTokens(std::string_view text) const = 0;
 
+    // Ids of a plain text and back. Control tags of the text become control tokens, as for a prompt
+    // without the template; what is no UTF-8 comes back as U+FFFD. Any thread. Errors: NotLoaded,
+    // BadRequest (an id outside of the vocabulary, named).
+    virtual Result<std::vector<std::int32_t>> tokenize(std::string_view text) const = 0;
+    virtual Result<std::string> detokenize(std::span<const std::int32_t> ids) const = 0;
+
+    // The model that is ready; none before a load succeeded. Any thread.
+    virtual std::optional<ModelInfo> model() const = 0;
+
     // Queues a request. Exactly one Finished or Failed follows a success. Errors: NotLoaded,
     // BadRequest, ContextExceeded, QueueFull; on error the sink is never called.
     virtual Result<RequestId> submit(GenerationRequest request, EventSink sink) = 0;

@@ -92,6 +92,9 @@ struct Prompt
 {
     std::vector<std::int32_t> tokens;
     bool startsInThinking = true; // the output parser begins inside the reasoning block
+    // The answer goes on with a text that is no conversation: all of it is text as it comes, tags
+    // of reasoning and calls too. For the client to set.
+    bool isPlainText = false;
     // Where the last user's turn begins in `tokens`, its tag included; their number without one.
     std::size_t lastUserTurn = 0;
     // Tool name -> parameter name -> JSON schema type, "" where the schema names none: how argument

@@ -27,7 +27,7 @@ std::uint64_t resolvedSeed(const SamplingParams &params)
 OutputParser::Options parserOptions(const GenerationRequest &request, const ModelFacts &facts)
 {
     return { request.prompt.startsInThinking, request.stop, facts.eosTokenIds(),
-             request.prompt.toolParameterTypes };
+             request.prompt.toolParameterTypes, request.prompt.isPlainText };
 }
 
 } // namespace

@@ -70,6 +70,34 @@ Result<int> EngineThread::countTokens(std::string_view text) const
     return static_cast<int>(facts->tokenizer().encode(text).size());
 }
 
+Result<std::vector<std::int32_t>> EngineThread::tokenize(std::string_view text) const
+{
+    const auto facts = m_queue.facts();
+    if (!facts)
+        return fail(ErrorCode::NotLoaded, "No model is loaded.");
+    return facts->tokenizer().encode(text);
+}
+
+Result<std::string> EngineThread::detokenize(std::span<const std::int32_t> ids) const
+{
+    const auto facts = m_queue.facts();
+    if (!facts)
+        return fail(ErrorCode::NotLoaded, "No model is loaded.");
+    const int size = facts->info().vocabularySize;
+    for (const std::int32_t id : ids) {
+        if (id < 0 || id >= size)
+            return fail(ErrorCode::BadRequest,
+                        std::format("There is no token {}; ids go from 0 to {}.", id, size - 1));
+    }
+    return facts->tokenizer().decode(ids);
+}
+
+std::optional<ModelInfo> EngineThread::model() const
+{
+    const auto facts = m_queue.facts();
+    return facts ? std::optional(facts->info()) : std::nullopt;
+}
+
 Result<RequestId> EngineThread::submit(GenerationRequest request, EventSink sink)
 {
     return m_queue.submit(std::move(request), std::move(sink));

@@ -36,6 +36,9 @@ public:
     Result<Prompt> prepare(std::span<const Message> messages, std::span<const Tool> tools,
                            const PromptOptions &options) const override;
     Result<int> countTokens(std::string_view text) const override;
+    Result<std::vector<std::int32_t>> tokenize(std::string_view text) const override;
+    Result<std::string> detokenize(std::span<const std::int32_t> ids) const override;
+    std::optional<ModelInfo> model() const override;
     Result<RequestId> submit(GenerationRequest request, EventSink sink) override;
     void cancel(RequestId id) override;
     void answerNow(RequestId id) override;

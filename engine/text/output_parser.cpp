@@ -36,7 +36,8 @@ PromptJson stringValue(std::string text)
 OutputParser::OutputParser(const Tokenizer &tokenizer, Options options)
     : m_tokenizer(tokenizer)
     , m_options(std::move(options))
-    , m_state(m_options.startsInThinking ? State::Thinking : State::Content)
+    , m_state(m_options.startsInThinking && !m_options.isPlainText ? State::Thinking
+                                                                   : State::Content)
     , m_stops(m_options.stop)
 {
     const auto id
@@ -78,7 +79,8 @@ void OutputParser::consume(std::int32_t id)
     }
     if (m_state == State::Thinking)
         ++m_reasoningTokens;
-    if (id < 0 || consumeTag(id) || m_tokenizer.isSpecial(id))
+    const bool isTag = !m_options.isPlainText && consumeTag(id);
+    if (id < 0 || isTag || m_tokenizer.isSpecial(id))
         return;
     addText(m_characters.push(m_tokenizer.tokenBytes(id)));
 }
@@ -193,7 +195,8 @@ void OutputParser::addContent(std::string_view text)
 void OutputParser::emitContent(std::string_view text)
 {
     m_leadingSpace += text;
-    m_contentBegun = m_contentBegun || text.find_first_not_of(kSpace) != std::string_view::npos;
+    m_contentBegun = m_contentBegun || m_options.isPlainText
+        || text.find_first_not_of(kSpace) != std::string_view::npos;
     if (m_contentBegun)
         emit<TextDelta>(std::exchange(m_leadingSpace, {}));
 }

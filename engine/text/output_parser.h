@@ -31,6 +31,7 @@ public:
         std::vector<std::string> stop;
         std::vector<std::int32_t> eosTokenIds;
         std::map<std::string, std::map<std::string, std::string>> toolParameterTypes;
+        bool isPlainText = false; // tags have no meaning, space at the start is text
     };
 
     // One piece of output; `tokens` in the deltas counts the ids consumed since the previous delta.

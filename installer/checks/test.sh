@@ -16,12 +16,12 @@ test_native()
     step "lint" lint
     # The trained model takes minutes under a sanitizer; tiny checkpoints go through the same code.
     unset FIRESTEEL_MODEL FIRESTEEL_GOLDEN
-    # Engine and kernels: Qt's libraries are not built with sanitizers, and leaks inside them would drown ours.
+    # Engine, kernels and endpoint: Qt's libraries are not built with sanitizers, and leaks inside them would drown ours.
     # Cases that quantize whole folders and the twenty questions take minutes there; others go through the same code.
-    step "dev (ASan, UBSan)" run_chosen_suites dev 'tests/(engine|kernels)/.*' \
+    step "dev (ASan, UBSan)" run_chosen_suites dev 'tests/(engine|kernels|app/api)/.*' \
         -E '^tst_quantize:(the reference|a run |calibrated|errors are|what cannot|zeros|a quantized folder|another)|^tst_serve:twenty'
-    # Where threads meet: the serving thread with its queues, the thread pool.
-    step "tsan" run_chosen_suites tsan 'tests/(engine/serve|kernels)/.*' -E '^tst_serve:twenty'
+    # Where threads meet: the serving thread with its queues, the thread pool, the endpoint.
+    step "tsan" run_chosen_suites tsan 'tests/(engine/serve/|kernels/|app/api/tst_api_server).*' -E '^tst_serve:twenty'
     step "fuzz smoke" fuzz_smoke
 }
 

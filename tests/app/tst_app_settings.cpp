@@ -35,6 +35,9 @@ void AppSettingsTest::startsWithDefaults()
     QCOMPARE(settings.loadOptions().contextTokens, 0);
     QCOMPARE(settings.loadOptions().threads, 0);
     QCOMPARE(settings.loadOptions().memoryReserveBytes, engine::LoadOptions {}.memoryReserveBytes);
+    QVERIFY(settings.endpoint() == app::EndpointSettings {});
+    QVERIFY(!settings.endpoint().isEnabled);
+    QCOMPARE(settings.endpoint().address, u"127.0.0.1"_s);
     QVERIFY(settings.showStatistics());
     QCOMPARE(settings.setupState(), AppSettings::SetupState::New);
     QCOMPARE(settings.setupStep(), 0);
@@ -45,6 +48,10 @@ void AppSettingsTest::remembers()
 {
     const QTemporaryDir folder;
     const QString file = folder.filePath(u"s.ini"_s);
+    const app::EndpointSettings endpoint {
+        true,           u"0.0.0.0"_s, 9000, true, { u"https://a.example"_s, u"http://b.example"_s },
+        { u"spark"_s }, true,         true
+    };
     {
         AppSettings settings(file);
         settings.setWindowGeometry({ 10, 20, 1280, 800 });
@@ -65,6 +72,7 @@ void AppSettingsTest::remembers()
         settings.setLoadOptions(load);
         settings.setSetupState(AppSettings::SetupState::Left);
         settings.setSetupStep(4);
+        settings.setEndpoint(endpoint);
     }
     const AppSettings settings(file);
     QCOMPARE(settings.windowGeometry(), QRect(10, 20, 1280, 800));
@@ -78,6 +86,7 @@ void AppSettingsTest::remembers()
     QCOMPARE(settings.modelsFolder(), u"/big/disk"_s);
     QVERIFY(settings.renderer() == AppSettings::Renderer::Software);
     QVERIFY(!settings.isRendererWaiting());
+    QVERIFY(settings.endpoint() == endpoint);
     QCOMPARE(settings.loadOptions().contextTokens, 8192);
     QCOMPARE(settings.loadOptions().threads, 3);
     QCOMPARE(settings.loadOptions().memoryReserveBytes, 3ULL << 29);
@@ -93,15 +102,17 @@ void AppSettingsTest::bringsStrangeValuesBackIntoRange()
     QFile written(file);
     QVERIFY(written.open(QIODevice::WriteOnly));
     written.write("[look]\nappearance=77\nfontScale=nan\nrenderer=vulkan\n[window]"
-                  "\ngeometry=wide\n[load]\nthreads=inf\n[setup]\nstate=-3\nstep=9999\n");
+                  "\ngeometry=wide\n[load]\nthreads=inf\n[endpoint]\nport=99999\n"
+                  "[setup]\nstate=-3\nstep=9999\n");
     written.close();
     AppSettings settings(file);
     QCOMPARE(settings.appearance(), AppSettings::Appearance::System);
     QCOMPARE(settings.fontScale(), 1.0);
     QVERIFY(settings.renderer() == AppSettings::Renderer::Hardware);
     QCOMPARE(settings.loadOptions().threads, 0);
-    for (const auto &key :
-         { u"look/appearance"_s, u"look/fontScale"_s, u"look/renderer"_s, u"load/threads"_s })
+    QCOMPARE(settings.endpoint().port, app::EndpointSettings::kDefaultPort);
+    for (const auto &key : { u"look/appearance"_s, u"look/fontScale"_s, u"look/renderer"_s,
+                             u"load/threads"_s, u"endpoint/port"_s })
         QVERIFY2(settings.notice().contains(key), qPrintable(settings.notice()));
     QVERIFY(!settings.windowGeometry().isValid());
     QCOMPARE(settings.setupState(), AppSettings::SetupState::New);

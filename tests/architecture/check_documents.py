@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Checks that what the documents put in backticks exists: paths in the tree, types, functions and constants in the sources, and
-cases of a suite ("suite: case").
+cases of a suite: "tst_suite: case" of Qt Test, "tst_suite:case of words" of doctest, which is how CTest calls it.
 
 Run by CTest ("architecture: documents"); tst_checks.py shows that it finds what it must find. Decisions are history: not checked.
 """

@@ -42,4 +42,12 @@ expect "the metainfo launches the entry" grep -q "<launchable type=\"desktop-id\
 version=$(sed -nE 's/^project\(firesteel VERSION ([0-9.]+).*/\1/p' "$project/CMakeLists.txt")
 expect "the newest release is this version" grep -q "<release version=\"$version\"" "$metainfo"
 expect "the content is rated" grep -q '<content_rating type="oars-1.1"' "$metainfo"
+service=$project/installer/desktop/firesteel.service
+expect "the service runs what the program knows" grep -qx 'ExecStart=/usr/bin/env firesteel --headless' "$service"
+expect "the program knows it" grep -q 'u"headless"_s' "$project/app/main.cpp"
+if command -v systemd-analyze >/dev/null; then
+    # What it says of other units of the machine is not our business.
+    complaints=$(systemd-analyze --user verify "$service" 2>&1 | grep -F firesteel.service || true)
+    expect "the service is valid: $complaints" test -z "$complaints"
+fi
 exit $failed

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kBytesPerToken = 4;
 constexpr int kPrefillSteps = 8;
-constexpr std::size_t kMostWaiting = 8;
+constexpr int kVocabularySize = 256;
 
 int tokensOf(std::size_t bytes)
 {
@@ -138,7 +138,7 @@ engine::LoadEstimate FakeEngine::estimateLocked(const engine::LoadOptions &optio
 }
 
 engine::Result<engine::Prompt> FakeEngine::prepare(std::span<const engine::Message> messages,
-                                                   std::span<const engine::Tool> /*tools*/,
+                                                   std::span<const engine::Tool> tools,
                                                    const engine::PromptOptions &options) const
 {
     std::unique_lock lock(m_mutex);
@@ -147,6 +147,7 @@ engine::Result<engine::Prompt> FakeEngine::prepare(std::span<const engine::Messa
     if (m_script.prepareError)
         return std::unexpected(*m_script.prepareError);
     m_lastMessages.assign(messages.begin(), messages.end());
+    m_lastTools.assign(tools.begin(), tools.end());
     m_lastOptions = options;
     std::size_t bytes = 0;
     for (const engine::Message &message : messages) {
@@ -181,6 +182,40 @@ engine::Result<int> FakeEngine::countTokens(std::string_view text) const
     return tokensOf(text.size());
 }
 
+engine::Result<std::vector<std::int32_t>> FakeEngine::tokenize(std::string_view text) const
+{
+    const std::scoped_lock lock(m_mutex);
+    if (m_stats.state != engine::EngineStats::State::Ready)
+        return engine::fail(engine::ErrorCode::NotLoaded, "no model is loaded");
+    std::vector<std::int32_t> ids;
+    for (const char byte : text)
+        ids.push_back(static_cast<unsigned char>(byte));
+    return ids;
+}
+
+engine::Result<std::string> FakeEngine::detokenize(std::span<const std::int32_t> ids) const
+{
+    const std::scoped_lock lock(m_mutex);
+    if (m_stats.state != engine::EngineStats::State::Ready)
+        return engine::fail(engine::ErrorCode::NotLoaded, "no model is loaded");
+    std::string text;
+    for (const std::int32_t id : ids) {
+        if (id < 0 || id >= kVocabularySize)
+            return engine::fail(engine::ErrorCode::BadRequest,
+                                "there is no token " + std::to_string(id));
+        text += static_cast<char>(id);
+    }
+    return text;
+}
+
+std::optional<engine::ModelInfo> FakeEngine::model() const
+{
+    const std::scoped_lock lock(m_mutex);
+    if (m_stats.state != engine::EngineStats::State::Ready)
+        return std::nullopt;
+    return m_info;
+}
+
 engine::Result<engine::RequestId> FakeEngine::submit(engine::GenerationRequest request,
                                                      engine::EventSink sink)
 {
@@ -191,7 +226,7 @@ engine::Result<engine::RequestId> FakeEngine::submit(engine::GenerationRequest r
             return std::unexpected(*m_script.submitError);
         if (m_stats.state != engine::EngineStats::State::Ready)
             return engine::fail(engine::ErrorCode::NotLoaded, "no model is loaded");
-        if (m_queue.size() >= kMostWaiting)
+        if (m_queue.size() >= m_script.mostWaiting)
             return engine::fail(engine::ErrorCode::QueueFull,
                                 std::to_string(m_queue.size()) + " requests wait.");
         const auto prepared
@@ -201,7 +236,7 @@ engine::Result<engine::RequestId> FakeEngine::submit(engine::GenerationRequest r
                                 "the prompt was not made by prepare()");
         id = ++m_lastId;
         m_lastRequest = request;
-        m_lastRequest.prompt = {};
+        m_lastRequest.prompt.tokens.clear();
         m_queue.push_back({ id, std::move(prepared->second),
                             static_cast<int>(request.prompt.tokens.size()), std::move(sink),
                             std::move(request.source), request.thinkingBudget });
@@ -290,6 +325,12 @@ std::vector<engine::Message> FakeEngine::lastMessages() const
 {
     const std::scoped_lock lock(m_mutex);
     return m_lastMessages;
+}
+
+std::vector<engine::Tool> FakeEngine::lastTools() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_lastTools;
 }
 
 engine::PromptOptions FakeEngine::lastOptions() const
@@ -390,6 +431,8 @@ void FakeEngine::runLoad(Load load, Lock &lock)
     info.drafter = isDrafted ? "DFlash2" : "";
     info.drafterBytes = estimate.drafterBytes;
     info.samplingDefaults = script.samplingDefaults;
+    info.vocabularySize = kVocabularySize;
+    m_info = info;
     tell(info);
 }
 
@@ -438,6 +481,12 @@ void FakeEngine::runRequest(Request request, Lock &lock)
     goesOn = goesOn && streamText(request, request.answer.thinking, true, tokens, firstToken, lock);
     const int reasoning = tokens;
     goesOn = goesOn && streamText(request, request.answer.text, false, tokens, firstToken, lock);
+    for (int index = 0; const engine::ToolCall &call : request.answer.toolCalls) {
+        if (!goesOn || isCancelled(request.id))
+            break;
+        tell(engine::ToolCallEvent { index++, call });
+    }
+    goesOn = goesOn && !isCancelled(request.id);
     m_running = 0;
     if (m_script.endTime.count() == 0)
         m_stats.runningRequests = 0;

@@ -28,6 +28,7 @@ struct FakeAnswer
     std::string text;
     engine::FinishReason reason = engine::FinishReason::Stop;
     std::optional<engine::Error> failure; // instead of Finished
+    std::vector<engine::ToolCall> toolCalls = {}; // after the text
 };
 
 struct FakeScript
@@ -48,6 +49,7 @@ struct FakeScript
     std::uint64_t bytesPerToken = 4096;
     std::uint64_t availableBytes = 8ULL << 30;
     engine::SamplingParams samplingDefaults;
+    std::size_t mostWaiting = 8; // requests; one more is refused
     std::chrono::milliseconds prefillTime { 0 };
     double tokensPerSecond = 0; // 0: as fast as it can
     std::chrono::milliseconds endTime { 0 }; // that a request is counted after it ended
@@ -69,6 +71,10 @@ public:
                                            std::span<const engine::Tool> tools,
                                            const engine::PromptOptions &options) const override;
     engine::Result<int> countTokens(std::string_view text) const override;
+    // One token a byte.
+    engine::Result<std::vector<std::int32_t>> tokenize(std::string_view text) const override;
+    engine::Result<std::string> detokenize(std::span<const std::int32_t> ids) const override;
+    std::optional<engine::ModelInfo> model() const override;
     engine::Result<engine::RequestId> submit(engine::GenerationRequest request,
                                              engine::EventSink sink) override;
     void cancel(engine::RequestId id) override;
@@ -84,8 +90,9 @@ public:
     int emittedTokens() const;
     int countedTexts() const; // calls of countTokens
     std::vector<engine::Message> lastMessages() const;
+    std::vector<engine::Tool> lastTools() const;
     engine::PromptOptions lastOptions() const;
-    engine::GenerationRequest lastRequest() const; // without its prompt
+    engine::GenerationRequest lastRequest() const; // without its prompt's tokens
     engine::LoadOptions lastLoad() const;
 
 private:
@@ -122,6 +129,7 @@ private:
     std::condition_variable m_changed;
     FakeScript m_script;
     engine::EngineStats m_stats;
+    engine::ModelInfo m_info; // of the last load
     std::deque<Load> m_loads;
     std::deque<Request> m_queue;
     std::vector<engine::RequestId> m_cancelled;
@@ -129,6 +137,7 @@ private:
     mutable std::map<std::int32_t, FakeAnswer> m_prepared; // by the first token of the prompt
     mutable std::int32_t m_lastPrepared = 0;
     mutable std::vector<engine::Message> m_lastMessages;
+    mutable std::vector<engine::Tool> m_lastTools;
     mutable engine::PromptOptions m_lastOptions;
     mutable int m_countedTexts = 0;
     engine::GenerationRequest m_lastRequest;

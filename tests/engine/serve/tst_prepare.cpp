@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <string>
 #include <string_view>
+#include <vector>
 
 using namespace firesteel;
 using namespace firesteel::engine;
@@ -137,6 +138,28 @@ TEST_CASE("countTokens counts")
 
 // The model is made to write letter by letter, which no tokenizer would: its answers tokenise to
 // other ids.
+TEST_CASE("ids of a text and the text of ids, which model is ready")
+{
+    test::EngineFixture fixture;
+    const Engine &engine = fixture.engine();
+    CHECK(engine.tokenize("abc").error().code == ErrorCode::NotLoaded);
+    CHECK(engine.detokenize({}).error().code == ErrorCode::NotLoaded);
+    CHECK(!engine.model());
+    REQUIRE(fixture.load());
+    const auto ids = engine.tokenize("hello there");
+    REQUIRE(ids);
+    CHECK(static_cast<int>(ids->size()) == engine.countTokens("hello there"));
+    CHECK(engine.detokenize(*ids) == "hello there");
+    REQUIRE(engine.model());
+    const std::int32_t beyond = engine.model()->vocabularySize;
+    for (const std::int32_t wrong : { -1, beyond }) {
+        const auto refused = engine.detokenize(std::vector { wrong });
+        REQUIRE(!refused);
+        CHECK(refused.error().code == ErrorCode::BadRequest);
+        CHECK(refused.error().message.contains(std::to_string(wrong)));
+    }
+}
+
 TEST_CASE("a prompt with the tokens of its answers is the exact history of them")
 {
     test::EngineFixture fixture;

@@ -292,6 +292,29 @@ TEST_CASE("call ids differ")
     CHECK(ids.size() == 6);
 }
 
+// A text that is no conversation may go on with an empty line, or with tags that it is about: none
+// of it may be waited for or lost.
+TEST_CASE("plain text comes as it is, at once")
+{
+    auto options = optionsWith({ "END" });
+    options.isPlainText = true;
+    OutputParser parser(testTokenizer(), options);
+    const auto said = [&parser](std::string_view text) {
+        std::string pieces;
+        for (const auto &piece : parser.push(testTokenizer().encode(text)).pieces)
+            pieces += std::get<TextDelta>(piece).text;
+        return pieces;
+    };
+    CHECK(said("\n \n") == "\n \n");
+    const std::string_view tags = "<think>a</think><tool_call>f<arg_key>k</arg_key></tool_call>";
+    CHECK(said(tags) == tags);
+    CHECK(said("[MASK]").empty()); // special tokens are no text
+    CHECK(said("xEND more") == "x");
+    CHECK(parser.finish().empty());
+    CHECK(parser.toolCallCount() == 0);
+    CHECK(parser.reasoningTokens() == 0);
+}
+
 // Streams of words, raw bytes and every control tag, parsed one id at a time and in random steps.
 TEST_CASE("any split of a token stream gives the same output")
 {
