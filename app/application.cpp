@@ -65,6 +65,7 @@ Application::Application(std::unique_ptr<engine::Engine> engine, ApplicationSetu
     , m_setup(m_settings, m_models, setup.procFolder)
     , m_monitor(*m_engine, std::move(setup.machine))
     , m_about(m_engineController, m_monitor, QFileInfo(databaseOf(setup)).path())
+    , m_endpoint(*m_engine, m_settings)
     , m_search(m_store)
 {
     connect(&m_engineController, &EngineController::stateChanged, this, [this] {
@@ -109,6 +110,7 @@ void Application::start()
             },
             Qt::SingleShotConnection);
     }
+    m_endpoint.start();
     CodeDocument::prepareLanguages();
 }
 

@@ -10,6 +10,7 @@
 #include "app/chat/conversation_controller.h"
 #include "app/chat/conversation_list_model.h"
 #include "app/chat/conversation_search_model.h"
+#include "app/endpoint/endpoint_controller.h"
 #include "app/inference/engine_controller.h"
 #include "app/models/models_controller.h"
 #include "app/monitor/performance_monitor.h"
@@ -67,6 +68,7 @@ class Application : public QObject
     Q_PROPERTY(firesteel::app::BenchmarkController *benchmark READ benchmark CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::PerformanceMonitor *monitor READ monitor CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::About *about READ about CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::EndpointController *endpoint READ endpoint CONSTANT FINAL)
     Q_PROPERTY(bool canUndoDelete READ canUndoDelete NOTIFY canUndoDeleteChanged FINAL)
     Q_PROPERTY(QString deletedTitle READ deletedTitle NOTIFY canUndoDeleteChanged FINAL)
 
@@ -106,6 +108,7 @@ public:
     BenchmarkController *benchmark() { return &m_benchmark; }
     PerformanceMonitor *monitor() { return &m_monitor; }
     About *about() { return &m_about; }
+    EndpointController *endpoint() { return &m_endpoint; }
     QString exchangeText() const { return m_exchangeText; }
     bool isExchanging() const { return m_isExchanging; }
     bool canUndoDelete() const { return m_deleted.has_value(); }
@@ -139,6 +142,7 @@ private:
     SetupController m_setup;
     PerformanceMonitor m_monitor;
     About m_about;
+    EndpointController m_endpoint;
     ConversationListModel m_conversations;
     ConversationSearchModel m_search;
     std::optional<ConversationListModel::Entry> m_deleted; // the last one, until another is

@@ -27,6 +27,10 @@ Loader {
                 "title": qsTr("Benchmark"),
                 "component": benchmarkComponent
             },
+            "endpoint": {
+                "title": qsTr("Endpoint"),
+                "component": endpointComponent
+            },
             "setup": {
                 "title": qsTr("Set up Firesteel"),
                 "component": setupComponent
@@ -72,6 +76,15 @@ Loader {
         BenchmarkPage {
             focus: true
             benchmark: root.application.benchmark
+            onClosed: root.closed()
+        }
+    }
+    Component {
+        id: endpointComponent
+
+        EndpointPage {
+            focus: true
+            endpoint: root.application.endpoint
             onClosed: root.closed()
         }
     }

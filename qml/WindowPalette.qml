@@ -81,6 +81,10 @@ ActionPalette {
             onTriggered: root.pageRequested("benchmark")
         },
         PaletteAction {
+            text: qsTr("Endpoint for other programs")
+            onTriggered: root.pageRequested("endpoint")
+        },
+        PaletteAction {
             text: qsTr("Set up Firesteel")
             onTriggered: root.pageRequested("setup")
         },

@@ -17,6 +17,11 @@ PopupMenu {
         onTriggered: root.pageRequested("benchmark")
     }
     MenuEntry {
+        objectName: "endpointEntry"
+        text: qsTr("Endpoint…")
+        onTriggered: root.pageRequested("endpoint")
+    }
+    MenuEntry {
         objectName: "setupEntry"
         text: qsTr("Set up Firesteel…")
         onTriggered: root.pageRequested("setup")

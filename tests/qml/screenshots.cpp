@@ -10,6 +10,7 @@
 #include "tests/app/monitor/fake_nvml.h"
 #include "tests/app/setup/machine_files.h"
 #include "tests/qml/pseudo_translator.h"
+#include "tests/qml/sample_endpoint.h"
 #include "tests/qml/sample_models.h"
 #include "tests/qml/screenshot_scenes.h"
 #include "tests/support/fake_engine.h"
@@ -385,6 +386,8 @@ bool Studio::take(const Scene &scene)
         if (palette == nullptr || !QMetaObject::invokeMethod(palette, "open"))
             return false;
     } else if (!scene.page.isEmpty()) {
+        if (scene.page == u"endpoint"_s)
+            test::fillEndpoint(*application.endpoint());
         QMetaObject::invokeMethod(window, "showPage", Q_ARG(QString, scene.page));
     }
     settle(scene.isClamped ? 11'500 : scene.isPanelOpen ? 2500 : 400);

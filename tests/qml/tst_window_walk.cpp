@@ -5,6 +5,7 @@
 #include "app/application.h"
 #include "qml/window.h"
 #include "tests/qml/pseudo_translator.h"
+#include "tests/qml/sample_endpoint.h"
 #include "tests/qml/sample_models.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/offline_script.h"
@@ -148,7 +149,7 @@ void WindowWalk::pages()
 {
     QTest::addColumn<QString>("page");
     for (const auto *page :
-         { "empty chat", "chat", "find", "search", "models", "about", "palette" })
+         { "empty chat", "chat", "find", "search", "models", "about", "endpoint", "palette" })
         QTest::newRow(page) << QString::fromLatin1(page);
 }
 
@@ -165,10 +166,12 @@ void WindowWalk::show(const QString &page)
     } else if (page == "search"_L1) {
         QVERIFY(QMetaObject::invokeMethod(m_window, "startSearch"));
         m_application->search()->setQuery(u"Glimmer Scripted"_s); // words of data; nothing is found
-    } else if (page == "models"_L1 || page == "about"_L1) {
+    } else if (page == "models"_L1 || page == "about"_L1 || page == "endpoint"_L1) {
         QVERIFY(QMetaObject::invokeMethod(m_window, "showPage", Q_ARG(QString, page)));
         if (page == "models"_L1)
             test::showModels(*m_application->models(), { u"downloading"_s, u"gated"_s });
+        if (page == "endpoint"_L1)
+            m_data += test::fillEndpoint(*m_application->endpoint());
     } else if (page == "palette"_L1) {
         auto *palette = m_window->findChild<QObject *>(u"actionPalette"_s);
         QVERIFY(palette != nullptr && QMetaObject::invokeMethod(palette, "open"));
