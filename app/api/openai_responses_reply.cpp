@@ -134,7 +134,7 @@ std::string OpenAiResponsesReply::piece(Item kind, const std::string &text)
         fields["logprobs"] = Json::array();
     return bytes
         + event(isReasoning ? "response.reasoning_text.delta" : "response.output_text.delta",
-                std::move(fields));
+                fields);
 }
 
 std::string OpenAiResponsesReply::close()
@@ -150,11 +150,10 @@ std::string OpenAiResponsesReply::close()
     if (!isReasoning)
         done["logprobs"] = Json::array();
     std::string bytes
-        = event(isReasoning ? "response.reasoning_text.done" : "response.output_text.done",
-                std::move(done));
+        = event(isReasoning ? "response.reasoning_text.done" : "response.output_text.done", done);
     Json part = place;
     part["part"] = partOf(isReasoning, m_openText);
-    bytes += event("response.content_part.done", std::move(part));
+    bytes += event("response.content_part.done", part);
     const Json item = textItem(*m_open, m_openId, m_openText);
     bytes += event("response.output_item.done",
                    { { "output_index", m_output.size() }, { "item", item } });
