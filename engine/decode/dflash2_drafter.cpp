@@ -176,6 +176,13 @@ void Dflash2Drafter::restart(int slot)
     s.first = s.end = 0;
 }
 
+void Dflash2Drafter::rewind(int slot, int position)
+{
+    Slot &s = m_slots[static_cast<std::size_t>(slot)];
+    s.end = std::min<std::int64_t>(s.end, position);
+    s.first = std::min(s.first, s.end);
+}
+
 void Dflash2Drafter::linear(std::vector<float> &y, std::span<const float> x,
                             const LinearWeight &weight, std::int64_t rows)
 {

@@ -39,6 +39,7 @@ public:
     std::span<const int> tapLayers() const override { return m_shape.tapLayers; }
     int tapWindow() const override { return m_shape.window - 1; }
     void restart(int slot) override;
+    void rewind(int slot, int position) override;
     void extend(int slot, int position, std::span<const float> taps) override;
     void draft(std::span<DraftJob> jobs) override;
     std::uint64_t bytes() const override;

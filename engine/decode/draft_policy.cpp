@@ -37,10 +37,10 @@ double StepCosts::step(int rows) const
     while (below > 0 && m_steps[static_cast<std::size_t>(below)] <= 0)
         --below;
     int above = rows;
-    while (above <= kMaxDecodeRows && m_steps[static_cast<std::size_t>(above)] <= 0)
+    while (above <= kMostRows && m_steps[static_cast<std::size_t>(above)] <= 0)
         ++above;
     const auto at = [this](int r) { return m_steps[static_cast<std::size_t>(r)]; };
-    const bool hasAbove = above <= kMaxDecodeRows;
+    const bool hasAbove = above <= kMostRows;
     if (below == 0 && !hasAbove)
         return 0;
     if (below == rows)
@@ -78,11 +78,11 @@ double DraftPolicy::tokensPerStep(const Acceptance &acceptance, int drafts) cons
 }
 
 DraftPolicy::Choice DraftPolicy::choose(int limit, bool hasDflash2, int found,
-                                        const StepCosts &costs) const
+                                        const StepCosts &costs, OtherSequences others) const
 {
     Choice best;
-    const double plain = costs.step(1);
-    double bestRate = plain > 0 ? 1 / plain : 0;
+    const double plain = costs.step(others.rows + 1);
+    double bestRate = plain > 0 ? (others.sequences + 1) / plain : 0;
     if (m_wish.tokens)
         bestRate = -1; // any draft is better than none, up to the wish
     const int most = std::min(limit, m_wish.tokens.value_or(kMaxDrafts));
@@ -91,8 +91,8 @@ DraftPolicy::Choice DraftPolicy::choose(int limit, bool hasDflash2, int found,
         const int last = std::min(most, available);
         // A fixed K asks for all of it.
         for (int k = m_wish.tokens ? last : 1; k >= 1 && k <= last; ++k) {
-            const double seconds = costs.step(1 + k) + draftSeconds;
-            const double tokens = tokensPerStep(acceptance, k);
+            const double seconds = costs.step(others.rows + 1 + k) + draftSeconds;
+            const double tokens = others.sequences + tokensPerStep(acceptance, k);
             const double rate = seconds > 0 ? tokens / seconds : tokens;
             if (rate > bestRate) {
                 bestRate = rate;

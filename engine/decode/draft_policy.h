@@ -2,9 +2,10 @@
 //
 // How many tokens to draft for a sequence, and by whom: the choice that promises most tokens per
 // second,
-//   rate(K) = (1 + sum over k = 1..K of a_1 a_2 ... a_k) / (V(1 + K) + D),
+//   rate(K) = (O + 1 + sum over k = 1..K of a_1 a_2 ... a_k) / (V(R + 1 + K) + D),
 // a_j the chance that draft j is accepted if those before it were, V(r) the time of a step with r
-// rows, D the time to draft (docs/speculation.md).
+// rows, D the time to draft, O and R the other sequences of the step and their rows
+// (docs/speculation.md).
 #pragma once
 
 #include "engine/api/request.h"
@@ -22,13 +23,22 @@ public:
     void addStep(int rows, double seconds);
     void addDraft(double seconds);
 
-    // Seconds; 0 before anything was measured. Between and beyond measured row counts: on a line.
+    // Seconds of a step with so many rows, at most kMostRows; 0 before anything was measured.
+    // Between and beyond measured row counts: on a line.
     double step(int rows) const;
     double draft() const { return m_draft; }
 
 private:
-    std::array<double, kMaxDecodeRows + 1> m_steps = {}; // by rows; 0: not measured
+    static constexpr int kMostRows = kernels::kMaxDecodeStepRows;
+    std::array<double, kMostRows + 1> m_steps = {}; // by rows; 0: not measured
     double m_draft = 0;
+};
+
+// What else a step carries: each other sequence gives a token at least.
+struct OtherSequences
+{
+    int sequences = 0;
+    int rows = 0;
 };
 
 class DraftPolicy
@@ -46,7 +56,8 @@ public:
     }
 
     // limit: drafts that fit what is left; found: tokens that a lookup would copy.
-    Choice choose(int limit, bool hasDflash2, int found, const StepCosts &costs) const;
+    Choice choose(int limit, bool hasDflash2, int found, const StepCosts &costs,
+                  OtherSequences others = {}) const;
     // Whether it may ever choose this drafter; what no choice needs is not computed.
     bool mayUse(DrafterKind drafter) const
     {

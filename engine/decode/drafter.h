@@ -40,8 +40,10 @@ public:
 
     // Forgets what it knows of the slot.
     virtual void restart(int slot) = 0;
+    // Forgets what it knows of the slot's positions from `position` on.
+    virtual void rewind(int slot, int position) = 0;
     // Rows that were committed at `position` and after: taps [rows, tapLayers, hidden]. Positions
-    // only grow; what lies before a gap is forgotten.
+    // only grow but for rewind(); what lies before a gap is forgotten.
     virtual void extend(int slot, int position, std::span<const float> taps) = 0;
     virtual void draft(std::span<DraftJob> jobs) = 0;
 

@@ -18,6 +18,7 @@ public:
     std::span<const int> tapLayers() const override { return {}; }
     int tapWindow() const override { return 0; }
     void restart(int /*slot*/) override { }
+    void rewind(int /*slot*/, int /*position*/) override { }
     void extend(int /*slot*/, int /*position*/, std::span<const float> /*taps*/) override { }
     void draft(std::span<DraftJob> jobs) override;
     std::uint64_t bytes() const override { return 0; }

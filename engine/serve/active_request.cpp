@@ -33,14 +33,16 @@ OutputParser::Options parserOptions(const GenerationRequest &request, const Mode
 } // namespace
 
 ActiveRequest::ActiveRequest(QueuedRequest queued, std::shared_ptr<const ModelFacts> facts,
-                             SequenceState &sequence)
+                             int slot, SequenceState &sequence)
     : m_queued(std::move(queued))
     , m_facts(std::move(facts))
+    , m_slot(slot)
     , m_sequence(sequence)
     , m_policy(m_queued.request.drafting)
     , m_seed(resolvedSeed(m_queued.request.sampling))
     , m_sampler(m_queued.request.sampling, m_facts->mappedTokens(), m_seed)
     , m_parser(m_facts->tokenizer(), parserOptions(m_queued.request, *m_facts))
+    , m_prefilled(static_cast<std::size_t>(sequence.position()))
     , m_admitted(Clock::now())
 {
     const std::vector<std::int32_t> &prompt = m_queued.request.prompt.tokens;
@@ -51,6 +53,7 @@ ActiveRequest::ActiveRequest(QueuedRequest queued, std::shared_ptr<const ModelFa
     m_tokens.reserve(prompt.size() + m_maxTokens);
     m_tokens = prompt;
     m_usage.promptTokens = promptTokens();
+    m_usage.cachedTokens = sequence.position();
     m_timings.queueSeconds = secondsBetween(m_queued.submitted, m_admitted);
 }
 
@@ -203,9 +206,7 @@ RequestStatus ActiveRequest::status() const
 
 double ActiveRequest::prefillTokensPerSecond() const
 {
-    return m_timings.prefillSeconds > 0
-        ? static_cast<double>(m_prefilled) / m_timings.prefillSeconds
-        : 0;
+    return m_timings.prefillSeconds > 0 ? prefilledTokens() / m_timings.prefillSeconds : 0;
 }
 
 // The first token belongs to the prefill, so n tokens took n - 1 steps.

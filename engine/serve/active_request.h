@@ -27,16 +27,21 @@ namespace firesteel::engine {
 class ActiveRequest
 {
 public:
-    // `sequence`: empty; outlives the request.
-    ActiveRequest(QueuedRequest queued, std::shared_ptr<const ModelFacts> facts,
+    // `sequence`: holds the first tokens of the prompt or none; outlives the request. `slot` is its
+    // number.
+    ActiveRequest(QueuedRequest queued, std::shared_ptr<const ModelFacts> facts, int slot,
                   SequenceState &sequence);
 
     RequestId id() const { return m_queued.id; }
+    const std::string &source() const { return m_queued.request.source; }
+    int slot() const { return m_slot; }
+    const Prompt &prompt() const { return m_queued.request.prompt; }
     SequenceState &sequence() { return m_sequence; }
     bool isCancelled() const { return m_queued.cancel.isCancelled(); }
     bool hasEnded() const { return m_hasEnded; }
 
     std::span<const std::int32_t> promptLeft() const;
+    int prefilledTokens() const { return static_cast<int>(m_prefilled) - m_usage.cachedTokens; }
     void announcePrefill() const;
     void prefilled(int tokens); // the model has taken that many more
 
@@ -93,6 +98,7 @@ private:
 
     QueuedRequest m_queued;
     std::shared_ptr<const ModelFacts> m_facts;
+    int m_slot;
     SequenceState &m_sequence;
     DraftPolicy m_policy;
     std::uint64_t m_seed = 0;

@@ -16,7 +16,12 @@ namespace firesteel::engine {
 
 namespace {
 
-constexpr int kSlot = 0; // the one sequence's, for the drafter
+using Clock = std::chrono::steady_clock;
+
+double secondsBetween(Clock::time_point from, Clock::time_point to)
+{
+    return std::chrono::duration<double>(to - from).count();
+}
 
 } // namespace
 
@@ -203,11 +208,12 @@ void EngineThread::execute(LoadCommand &command)
         m_loaded = std::move(*loaded);
         m_counters = {};
         m_costs = {};
+        m_scheduler.setLimits(m_loaded->facts()->info().sequences, m_loaded->prefillTokens());
         const ModelInfo &info = m_loaded->facts()->info();
         m_log.info("engine.load",
-                   std::format("{}: {}, context {} tokens, weights {}, state {}", info.name,
-                               info.backend, info.contextTokens, formatBytes(info.weightBytes),
-                               formatBytes(info.stateBytes)));
+                   std::format("{}: {}, {} sequences of {} tokens, weights {}, state {}", info.name,
+                               info.backend, info.sequences, info.contextTokens,
+                               formatBytes(info.weightBytes), formatBytes(info.stateBytes)));
         last = info;
     } else {
         m_queue.withdraw(command.cancel, EngineStats::State::Failed);
@@ -227,9 +233,7 @@ void EngineThread::endCancelled()
         Finished finished;
         finished.reason = FinishReason::Cancelled;
         finished.usage.promptTokens = static_cast<int>(queued->request.prompt.tokens.size());
-        finished.timings.queueSeconds
-            = std::chrono::duration<double>(std::chrono::steady_clock::now() - queued->submitted)
-                  .count();
+        finished.timings.queueSeconds = secondsBetween(queued->submitted, Clock::now());
         queued->sink(queued->id, std::move(finished));
     }
     for (const std::unique_ptr<ActiveRequest> &request : m_scheduler.running()) {
@@ -244,10 +248,17 @@ void EngineThread::admit()
     while (std::optional<QueuedRequest> queued = m_scheduler.admit()) {
         m_queue.admitted();
         m_admitting = { queued->id, queued->sink };
+        const SequenceSlots::Lease lease = m_loaded->slots().acquire(queued->request.prompt.tokens);
+        if (Dflash2Drafter *drafter = m_loaded->dflash2()) {
+            if (lease.isSameSequence)
+                drafter->rewind(lease.slot, lease.position);
+            else
+                drafter->restart(lease.slot);
+        }
+        m_counters.cachedTokens += static_cast<std::uint64_t>(lease.position);
         m_scheduler.start(std::make_unique<ActiveRequest>(std::move(*queued), m_loaded->facts(),
-                                                          m_loaded->emptySequence()));
-        if (Dflash2Drafter *drafter = m_loaded->dflash2())
-            drafter->restart(kSlot);
+                                                          lease.slot,
+                                                          m_loaded->slots().sequence(lease.slot)));
         m_admitting.reset();
         m_scheduler.running().back()->announcePrefill();
     }
@@ -256,10 +267,12 @@ void EngineThread::admit()
 void EngineThread::step()
 {
     const Scheduler::Step next = m_scheduler.next();
+    const Clock::time_point begin = Clock::now();
     if (const auto *chunk = std::get_if<Scheduler::Prefill>(&next))
         prefill(*chunk);
     else if (const auto *rows = std::get_if<Scheduler::Decode>(&next))
         decode(*rows);
+    m_scheduler.took(next, secondsBetween(begin, Clock::now()));
 }
 
 void EngineThread::prefill(const Scheduler::Prefill &step)
@@ -276,24 +289,29 @@ void EngineThread::prefill(const Scheduler::Prefill &step)
         = isTapped ? m_loaded->taps(step.tokens.size()) : std::span<float>();
     m_loaded->model().prefill(request.sequence(), step.tokens, logits, taps);
     if (isTapped)
-        drafter->extend(kSlot, begin, taps);
+        drafter->extend(request.slot(), begin, taps);
     m_counters.prefillTokens += step.tokens.size();
     request.prefilled(static_cast<int>(step.tokens.size()));
     m_counters.prefillTokensPerSecond = request.prefillTokensPerSecond();
     if (step.isLast) {
         request.acceptFirst(logits);
         m_counters.timeToFirstTokenSeconds = request.timings().timeToFirstTokenSeconds;
+    } else if (SequenceSlots::nextMark(request.prompt(), end - 1) == end) {
+        m_loaded->slots().keep(request.slot());
     }
 }
 
 // Gives every request its drafts of the next step.
-void EngineThread::draft(std::span<const std::unique_ptr<ActiveRequest>> requests)
+void EngineThread::draft(std::span<ActiveRequest *const> requests)
 {
     Dflash2Drafter *dflash2 = m_loaded->dflash2();
     LookupDrafter lookup;
     m_jobs.clear();
     std::vector<ActiveRequest *> drafted; // by the model, in the order of m_jobs
-    for (const std::unique_ptr<ActiveRequest> &request : requests) {
+    // One row each at least; those before `request` have theirs and their drafts.
+    OtherSequences others { .sequences = static_cast<int>(requests.size()) - 1,
+                            .rows = static_cast<int>(requests.size()) - 1 };
+    for (ActiveRequest *request : requests) {
         const int limit = request->draftLimit();
         if (limit == 0)
             continue;
@@ -301,15 +319,16 @@ void EngineThread::draft(std::span<const std::unique_ptr<ActiveRequest>> request
         if (request->policy().mayUse(DrafterKind::Lookup))
             lookup.draft({ &copied, 1 });
         const DraftPolicy::Choice choice = request->policy().choose(
-            limit, dflash2 != nullptr, static_cast<int>(copied.drafts.size()), m_costs);
+            limit, dflash2 != nullptr, static_cast<int>(copied.drafts.size()), m_costs, others);
+        others.rows += choice.tokens;
         if (choice.drafter == DrafterKind::Lookup) {
             request->setDrafts(
                 choice.drafter,
                 std::span(copied.drafts).first(static_cast<std::size_t>(choice.tokens)));
         } else if (choice.drafter == DrafterKind::Dflash2) {
             m_jobs.push_back(request->draftJob(choice.tokens));
-            m_jobs.back().slot = kSlot;
-            drafted.push_back(request.get());
+            m_jobs.back().slot = request->slot();
+            drafted.push_back(request);
         }
     }
     if (dflash2 == nullptr || m_jobs.empty())
@@ -321,22 +340,18 @@ void EngineThread::draft(std::span<const std::unique_ptr<ActiveRequest>> request
 
 void EngineThread::decode(const Scheduler::Decode &step)
 {
-    using Clock = std::chrono::steady_clock;
-    const auto seconds = [](Clock::time_point from, Clock::time_point to) {
-        return std::chrono::duration<double>(to - from).count();
-    };
     const Clock::time_point begin = Clock::now();
     draft(step.requests);
     const Clock::time_point drafted = Clock::now();
     m_rows.clear();
     std::size_t rows = 0;
-    for (const std::unique_ptr<ActiveRequest> &request : step.requests) {
+    for (ActiveRequest *request : step.requests) {
         m_rows.push_back({ &request->sequence(), request->stepTokens() });
         rows += request->stepTokens().size();
     }
     const std::span<float> logits = m_loaded->logits(rows);
     Dflash2Drafter *drafter = m_loaded->dflash2();
-    const auto isFollowed = [&](const std::unique_ptr<ActiveRequest> &request) {
+    const auto isFollowed = [&](ActiveRequest *request) {
         return drafter != nullptr && request->policy().mayUse(DrafterKind::Dflash2);
     };
     const std::span<float> taps = std::ranges::any_of(step.requests, isFollowed)
@@ -345,31 +360,32 @@ void EngineThread::decode(const Scheduler::Decode &step)
     m_loaded->model().decode(m_rows, logits, taps);
     const Clock::time_point verified = Clock::now();
     ++m_counters.decodeSteps;
-    m_costs.addStep(static_cast<int>(rows), seconds(drafted, verified));
+    m_costs.addStep(static_cast<int>(rows), secondsBetween(drafted, verified));
     if (!m_jobs.empty())
-        m_costs.addDraft(seconds(begin, drafted));
+        m_costs.addDraft(secondsBetween(begin, drafted));
 
     const std::size_t vocabulary = logits.size() / std::max<std::size_t>(1, rows);
     const std::size_t tapWidth = taps.size() / std::max<std::size_t>(1, rows);
     std::size_t first = 0;
-    for (const std::unique_ptr<ActiveRequest> &request : step.requests) {
+    m_counters.decodeTokensPerSecond = 0;
+    for (ActiveRequest *request : step.requests) {
         const std::size_t count = request->stepTokens().size();
         const int position = request->sequence().position();
-        request->addTimes(seconds(begin, drafted), seconds(drafted, verified));
+        request->addTimes(secondsBetween(begin, drafted), secondsBetween(drafted, verified));
         const ActiveRequest::Verified verdict
             = request->accept(logits.subspan(first * vocabulary, count * vocabulary));
         if (isFollowed(request))
             drafter->extend(
-                kSlot, position,
+                request->slot(), position,
                 taps.subspan(first * tapWidth, static_cast<std::size_t>(verdict.rows) * tapWidth));
         m_counters.decodedTokens += static_cast<std::uint64_t>(verdict.rows);
-        m_counters.decodeTokensPerSecond = request->decodeTokensPerSecond();
+        m_counters.decodeTokensPerSecond += request->decodeTokensPerSecond();
         m_counters.draftTokens = verdict.drafted;
         m_counters.drafting.addStep(verdict.drafted, verdict.agreed);
         first += count;
     }
-    m_counters.drafting.draftSeconds += seconds(begin, drafted);
-    m_counters.drafting.verifySeconds += seconds(drafted, verified);
+    m_counters.drafting.draftSeconds += secondsBetween(begin, drafted);
+    m_counters.drafting.verifySeconds += secondsBetween(drafted, verified);
 }
 
 void EngineThread::retireEnded()
@@ -378,6 +394,7 @@ void EngineThread::retireEnded()
         if (!request->hasEnded())
             continue;
         m_queue.ended(request->id());
+        m_loaded->slots().release(request->slot());
         m_log.info("engine.serve",
                    std::format("request {}: {} prompt tokens ({} cached) at {:.0f}/s, {} generated "
                                "at {:.1f}/s, waited {:.2f} s",
@@ -418,9 +435,7 @@ void EngineThread::reportStats()
     m_counters.requests.clear();
     for (const std::unique_ptr<ActiveRequest> &request : m_scheduler.running())
         m_counters.requests.push_back(request->status());
-    m_counters.contextTokens = m_loaded ? m_loaded->facts()->info().contextTokens : 0;
-    m_counters.weightBytes = m_loaded ? m_loaded->facts()->info().weightBytes : 0;
-    m_counters.stateBytes = m_loaded ? m_loaded->facts()->info().stateBytes : 0;
+    m_counters.snapshotBytes = m_loaded ? m_loaded->slots().snapshotBytes() : 0;
     m_queue.report(m_counters);
 }
 

@@ -56,7 +56,7 @@ private:
     void step();
     void prefill(const Scheduler::Prefill &step);
     void decode(const Scheduler::Decode &step);
-    void draft(std::span<const std::unique_ptr<ActiveRequest>> requests);
+    void draft(std::span<ActiveRequest *const> requests);
     void retireEnded();
     void dropModel(const Error &reason);
     void failRequest(RequestId id, const EventSink &sink, const Error &reason);

@@ -16,6 +16,7 @@ namespace firesteel::engine {
 namespace {
 
 constexpr int kMaxThreads = 1024;
+constexpr std::uint64_t kMostSnapshots = 32;
 constexpr int kShortestContext
     = 256; // below this a chat makes no sense; less is allocated only when asked for
 
@@ -69,6 +70,17 @@ Result<void> checkThreads(int threads)
     return {};
 }
 
+Result<void> checkSequences(int sequences)
+{
+    if (sequences < 0 || sequences > kMaxSequences) {
+        return fail(ErrorCode::BadRequest,
+                    std::format("{} sequences were asked for; 1 to {} can run at once, 0 leaves "
+                                "the choice to the memory.",
+                                sequences, kMaxSequences));
+    }
+    return {};
+}
+
 Result<CheckpointSize> checkpointSize(const Checkpoint &checkpoint,
                                       const std::filesystem::path &drafterDirectory)
 {
@@ -79,10 +91,14 @@ Result<CheckpointSize> checkpointSize(const Checkpoint &checkpoint,
     size.storedBytes = checkpoint.totalBytes();
     size.decodedBytes = decodedExl3Bytes(checkpoint);
     if (!drafterDirectory.empty()) {
-        const auto drafter = Dflash2Drafter::neededBytes(drafterDirectory, size.shape, 1);
+        const auto drafter = Dflash2Drafter::neededBytes(drafterDirectory, size.shape, 0);
         if (!drafter)
             return std::unexpected(drafter.error());
+        const auto withContext = Dflash2Drafter::neededBytes(drafterDirectory, size.shape, 1);
+        if (!withContext)
+            return std::unexpected(withContext.error());
         size.drafterBytes = *drafter;
+        size.drafterContextBytes = *withContext - *drafter;
     }
     return size;
 }
@@ -92,12 +108,15 @@ LoadBudget loadBudget(const CheckpointSize &size, const LoadOptions &options,
 {
     const ModelShape &shape = size.shape;
     const std::uint64_t availableBytes = processor.availableBytes;
-    const auto stateOf = [&](int tokens) {
-        return sequenceMemory(shape, tokens,
-                              processor.isDevice ? kernels::DType::BF16 : kernels::DType::F32)
-                   .total()
+    const kernels::DType cache = processor.isDevice ? kernels::DType::BF16 : kernels::DType::F32;
+    const auto stateOf = [&](int tokens, int sequences) {
+        return static_cast<std::uint64_t>(sequences) * sequenceMemory(shape, tokens, cache).total()
             + (processor.isDevice ? deviceWorkspaceBytes(shape, tokens) : 0);
     };
+    const auto drafterOf = [&](int sequences) {
+        return size.drafterBytes + static_cast<std::uint64_t>(sequences) * size.drafterContextBytes;
+    };
+    const int least = std::clamp(options.sequences, 1, kMaxSequences);
     const int longest = shape.maxPositionEmbeddings;
     const int wanted = std::clamp(options.contextTokens, 0, longest);
 
@@ -106,19 +125,18 @@ LoadBudget loadBudget(const CheckpointSize &size, const LoadOptions &options,
     if (!processor.isDevice)
         budget.decodeBytes = lessOrNothing(
             lessOrNothing(availableBytes, options.memoryReserveBytes),
-            size.storedBytes + size.drafterBytes + stateOf(wanted > 0 ? wanted : longest));
+            size.storedBytes + drafterOf(least) + stateOf(wanted > 0 ? wanted : longest, least));
 
     LoadEstimate &estimate = budget.estimate;
     estimate.longestTokens = longest;
     estimate.weightBytes = size.storedBytes
         + (!processor.isDevice && size.decodedBytes <= budget.decodeBytes ? size.decodedBytes : 0);
-    estimate.drafterBytes = size.drafterBytes;
     estimate.availableBytes = availableBytes;
     estimate.reserveBytes = options.memoryReserveBytes;
-    const auto context = chooseContext({ availableBytes, options.memoryReserveBytes,
-                                         estimate.weightBytes + estimate.drafterBytes,
-                                         options.contextTokens, longest },
-                                       stateOf);
+    const auto context
+        = chooseContext({ availableBytes, options.memoryReserveBytes,
+                          estimate.weightBytes + drafterOf(least), options.contextTokens, longest },
+                        [&](int tokens) { return stateOf(tokens, least); });
     if (context) {
         estimate.contextTokens = *context;
     } else {
@@ -127,7 +145,22 @@ LoadBudget loadBudget(const CheckpointSize &size, const LoadOptions &options,
     }
     if (const auto threads = checkThreads(options.threads); !threads)
         estimate.refusal = threads.error();
-    estimate.stateBytes = stateOf(estimate.contextTokens);
+    if (const auto sequences = checkSequences(options.sequences); !sequences)
+        estimate.refusal = sequences.error();
+
+    // More sequences than were asked for only where nothing else wants the memory.
+    const std::uint64_t free = lessOrNothing(availableBytes, options.memoryReserveBytes);
+    const auto neededBy = [&](int sequences) {
+        return estimate.weightBytes + drafterOf(sequences)
+            + stateOf(estimate.contextTokens, sequences);
+    };
+    estimate.sequences = options.sequences == 0 ? kUsualSequences : least;
+    while (estimate.sequences > least && neededBy(estimate.sequences) > free)
+        --estimate.sequences;
+    estimate.drafterBytes = drafterOf(estimate.sequences);
+    estimate.stateBytes = stateOf(estimate.contextTokens, estimate.sequences);
+    estimate.snapshotBytes = std::min(kMostSnapshots * snapshotMemory(shape),
+                                      lessOrNothing(free, neededBy(estimate.sequences)) / 2);
     return budget;
 }
 

@@ -27,7 +27,8 @@ struct CheckpointSize
     std::filesystem::path directory;
     std::filesystem::path drafterDirectory; // empty: none
     ModelShape shape;
-    std::uint64_t drafterBytes = 0;
+    std::uint64_t drafterBytes = 0; // but for its context
+    std::uint64_t drafterContextBytes = 0; // for each sequence
     std::uint64_t storedBytes = 0; // all tensors
     std::uint64_t decodedBytes = 0; // what decoding its EXL3 modules adds
 };
@@ -45,8 +46,9 @@ LoadBudget loadBudget(const CheckpointSize &size, const LoadOptions &options,
 Result<LoadEstimate> estimateLoad(const LoadOptions &options, std::uint64_t heldBytes,
                                   const CheckpointSize *known = nullptr);
 
-// Errors: BadRequest for a number of threads that makes no sense.
+// Errors: BadRequest for a number of threads or sequences that makes no sense.
 Result<void> checkThreads(int threads);
+Result<void> checkSequences(int sequences);
 
 // The context to allocate: `wanted`, or with 0 the longest up to `longest` whose sequence fits
 // beside the weights into `available` bytes less the reserve. Errors: BadRequest, OutOfMemory.

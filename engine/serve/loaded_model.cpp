@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/serve/loaded_model.h"
 
+#include "engine/model/workspace.h"
 #include "engine/serve/load_budget.h"
 
 #include <algorithm>
@@ -10,6 +11,9 @@
 namespace firesteel::engine {
 
 namespace {
+
+// Few, so that a cancel is seen soon.
+constexpr std::int64_t kHostPrefillTokens = Model::kPrefillAlignment;
 
 std::unexpected<Error> cancelled() { return fail(ErrorCode::Cancelled, "The load was cancelled."); }
 
@@ -54,6 +58,8 @@ std::vector<std::int32_t> unitedIds(std::vector<std::int32_t> ids,
 LoadedModel::LoadedModel(Checkpoint checkpoint, int threads, const Processor &processor)
     : m_checkpoint(std::move(checkpoint))
     , m_stream(openStream(threads, processor))
+    , m_prefillTokens(
+          static_cast<int>(processor.isDevice ? kMaxDevicePrefillRows : kHostPrefillTokens))
 {
     if (processor.isDevice)
         m_hostStream = std::make_unique<kernels::Stream>(threads);
@@ -77,6 +83,8 @@ LoadedModel::loadOrThrow(const LoadOptions &options,
                          const CancelToken &cancel)
 {
     if (auto checked = checkThreads(options.threads); !checked)
+        return std::unexpected(checked.error());
+    if (auto checked = checkSequences(options.sequences); !checked)
         return std::unexpected(checked.error());
     progress({ "Opening the model", 0.0 });
     auto checkpoint = Checkpoint::open(options.modelDirectory);
@@ -134,7 +142,7 @@ LoadedModel::loadOrThrow(const LoadOptions &options,
         progress({ "Reading the drafter", 0.9 });
         auto drafter = Dflash2Drafter::load(
             options.drafterDirectory, *loaded->m_model,
-            loaded->m_hostStream ? *loaded->m_hostStream : loaded->m_stream, 1);
+            loaded->m_hostStream ? *loaded->m_hostStream : loaded->m_stream, estimate.sequences);
         if (!drafter)
             return std::unexpected(drafter.error());
         loaded->m_dflash2 = std::move(*drafter);
@@ -144,8 +152,8 @@ LoadedModel::loadOrThrow(const LoadOptions &options,
     }
 
     progress({ "Allocating the context", 0.95 });
-    loaded->m_sequence
-        = std::make_unique<SequenceState>(loaded->m_model->newSequence(estimate.contextTokens));
+    loaded->m_slots = std::make_unique<SequenceSlots>(
+        *loaded->m_model, estimate.sequences, estimate.contextTokens, estimate.snapshotBytes);
 
     ModelInfo info;
     info.name = modelName(loaded->m_model->shape(), options.modelDirectory);
@@ -155,6 +163,7 @@ LoadedModel::loadOrThrow(const LoadOptions &options,
         : std::format("CPU ({} thread{})", threads, threads == 1 ? "" : "s");
     info.backendNote = processor->note;
     info.contextTokens = estimate.contextTokens;
+    info.sequences = estimate.sequences;
     info.vocabularySize = vocabulary;
     info.vocabulary = tokenizer->digest();
     info.parameterCount = loaded->m_model->parameterCount();
@@ -174,12 +183,6 @@ LoadedModel::loadOrThrow(const LoadOptions &options,
     if (cancel.isCancelled())
         return cancelled();
     return loaded;
-}
-
-SequenceState &LoadedModel::emptySequence()
-{
-    m_sequence->clear();
-    return *m_sequence;
 }
 
 std::span<float> LoadedModel::logits(std::size_t rows)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A model folder brought into memory within a budget: weights, kernels' threads, the one sequence
-// that requests use in turn, and the facts that clients need. Owned by the engine thread.
+// A model folder brought into memory within a budget: weights, kernels' threads, the
+// sequences that requests use in turn, and the facts that clients need. Owned by the engine thread.
 #pragma once
 
 #include "engine/api/engine.h"
@@ -11,7 +11,7 @@
 #include "engine/model/model.h"
 #include "engine/serve/model_facts.h"
 #include "engine/serve/processor.h"
-#include "engine/state/sequence_state.h"
+#include "engine/serve/sequence_slots.h"
 #include "kernels/common/stream.h"
 
 #include <functional>
@@ -33,8 +33,9 @@ public:
     Model &model() { return *m_model; }
     const std::shared_ptr<const ModelFacts> &facts() const { return m_facts; }
 
-    // The sequence, emptied. Its memory is allocated once, at load.
-    SequenceState &emptySequence();
+    SequenceSlots &slots() { return *m_slots; }
+    // Of a prompt that is read alone; a multiple of Model::kPrefillAlignment.
+    int prefillTokens() const { return m_prefillTokens; }
     // [rows, vocabulary] for the rows of one step.
     std::span<float> logits(std::size_t rows);
     // [rows, tap layers, hidden] for the drafter; empty without one.
@@ -52,7 +53,8 @@ private:
     kernels::Stream m_stream;
     std::unique_ptr<kernels::Stream> m_hostStream; // of the drafter, where the model is elsewhere
     std::unique_ptr<Model> m_model;
-    std::unique_ptr<SequenceState> m_sequence;
+    std::unique_ptr<SequenceSlots> m_slots;
+    int m_prefillTokens;
     std::unique_ptr<Dflash2Drafter> m_dflash2;
     std::vector<float> m_logits, m_taps;
     std::shared_ptr<const ModelFacts> m_facts;

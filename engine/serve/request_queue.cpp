@@ -113,6 +113,15 @@ EngineStats RequestQueue::stats() const
     return stats;
 }
 
+void RequestQueue::addModel(EngineStats &stats) const
+{
+    const ModelInfo &info = m_facts->info();
+    stats.contextTokens = info.sequences * info.contextTokens;
+    stats.weightBytes = info.weightBytes;
+    stats.stateBytes = info.stateBytes;
+    stats.drafterBytes = info.drafterBytes;
+}
+
 RequestQueue::Inbox RequestQueue::takeLocked()
 {
     return { m_isStopping, std::exchange(m_commands, {}), std::exchange(m_requests, {}) };
@@ -139,10 +148,8 @@ bool RequestQueue::publish(const CancelToken &load, std::shared_ptr<const ModelF
         return false;
     m_stats = {};
     m_stats.state = EngineStats::State::Ready;
-    m_stats.contextTokens = facts->info().contextTokens;
-    m_stats.weightBytes = facts->info().weightBytes;
-    m_stats.stateBytes = facts->info().stateBytes;
     m_facts = std::move(facts);
+    addModel(m_stats);
     return true;
 }
 
@@ -175,6 +182,7 @@ void RequestQueue::report(const EngineStats &counters)
     const EngineStats::State state = m_stats.state;
     m_stats = counters;
     m_stats.state = state;
+    addModel(m_stats);
 }
 
 } // namespace firesteel::engine

@@ -71,11 +71,12 @@ public:
     void withdraw(const CancelToken &load, EngineStats::State state); // no model is ready any more
     void admitted(); // a waiting request became a running one or was dropped
     void ended(RequestId id); // its last event was sent
-    // State, waitingRequests and the requests that wait are the queue's own.
+    // State, waitingRequests, the requests that wait and the model's facts are the queue's own.
     void report(const EngineStats &counters);
 
 private:
     void supersede(std::optional<LoadOptions> options, LoadSink sink, EngineStats::State state);
+    void addModel(EngineStats &stats) const; // facts of the one that is ready
     Inbox takeLocked();
 
     const int m_capacity;

@@ -43,14 +43,22 @@ kernels::KdaSlot KdaState::slot() const
              .beta = recordedBeta.data() };
 }
 
-KdaState KdaState::clone(kernels::Stream &stream) const
+KdaState KdaState::clone(kernels::Stream &stream) const { return copyInto({}, true, stream); }
+
+KdaState KdaState::copyInto(KdaState storage, bool withRecords, kernels::Stream &stream) const
 {
-    KdaState copy;
     const auto from = buffersOf(*this);
-    const auto to = buffersOf(copy);
-    for (std::size_t i = 0; i < from.size(); ++i)
-        *to.at(i) = from.at(i)->clone(stream);
-    return copy;
+    const auto to = buffersOf(storage);
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        const bool isRecord = from.at(i) != &state && from.at(i) != &window;
+        if (isRecord && !withRecords)
+            *to.at(i) = {};
+        else if (to.at(i)->size() != from.at(i)->size())
+            *to.at(i) = from.at(i)->clone(stream);
+        else
+            kernels::copyWithin(to.at(i)->data(), from.at(i)->data(), from.at(i)->bytes(), stream);
+    }
+    return storage;
 }
 
 void KdaState::copyFrom(const KdaState &other, kernels::Stream &stream)

@@ -29,7 +29,10 @@ struct KdaState
 
     kernels::KdaSlot slot() const;
     KdaState clone(kernels::Stream &stream) const;
+    // `other` may lack its records, which then do not count.
     void copyFrom(const KdaState &other, kernels::Stream &stream);
+    // Into `storage`, a former copy or empty; without the records unless they count.
+    KdaState copyInto(KdaState storage, bool withRecords, kernels::Stream &stream) const;
     std::uint64_t bytes() const;
 };
 

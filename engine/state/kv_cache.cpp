@@ -43,12 +43,17 @@ kernels::MlaSlot KvCache::slot() const
 KvCache KvCache::copyPrefix(std::size_t tokens, kernels::Stream &stream) const
 {
     KvCache copy(m_contextTokens, m_latentDim, m_indexDim, m_pool, stream);
-    kernels::copyWithin(copy.m_latents.data(), m_latents.data(),
-                        tokens * m_latentDim * m_elementBytes, stream);
-    kernels::copyWithin(copy.m_pooledKeys.data(), m_pooledKeys.data(),
-                        tokens / m_pool * m_indexDim * m_elementBytes, stream);
+    copy.copyPrefixFrom(*this, tokens, stream);
     copy.m_tail.copyFrom(m_tail, stream);
     return copy;
+}
+
+void KvCache::copyPrefixFrom(const KvCache &other, std::size_t tokens, kernels::Stream &stream)
+{
+    kernels::copyWithin(m_latents.data(), other.m_latents.data(),
+                        tokens * m_latentDim * m_elementBytes, stream);
+    kernels::copyWithin(m_pooledKeys.data(), other.m_pooledKeys.data(),
+                        tokens / m_pool * m_indexDim * m_elementBytes, stream);
 }
 
 std::uint64_t KvCache::bytes() const

@@ -43,6 +43,8 @@ public:
     kernels::MlaSlot slot() const;
     // A copy that holds the first `tokens` tokens.
     KvCache copyPrefix(std::size_t tokens, kernels::Stream &stream) const;
+    // The first `tokens` tokens of another cache of this layer, but for their tail.
+    void copyPrefixFrom(const KvCache &other, std::size_t tokens, kernels::Stream &stream);
 
     std::uint64_t bytes() const;
 

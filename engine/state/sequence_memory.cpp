@@ -39,4 +39,10 @@ SequenceMemory sequenceMemory(const ModelShape &shape, int contextTokens, kernel
     return sum;
 }
 
+std::uint64_t snapshotMemory(const ModelShape &shape)
+{
+    const SequenceMemory sum = sequenceMemory(shape, 0, kernels::DType::F32);
+    return sum.kdaState + sum.kdaWindow + sum.kdaRecords + sum.indexTails;
+}
+
 } // namespace firesteel::engine

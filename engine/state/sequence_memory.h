@@ -28,4 +28,7 @@ struct SequenceMemory
 // cache: type of latents and pooled keys (kernels::cacheDType). All else is float32.
 SequenceMemory sequenceMemory(const ModelShape &shape, int contextTokens, kernels::DType cache);
 
+// What a snapshot of a sequence takes at most, but for its tokens.
+std::uint64_t snapshotMemory(const ModelShape &shape);
+
 } // namespace firesteel::engine

@@ -40,18 +40,36 @@ std::uint64_t SequenceState::Snapshot::bytes() const
     return sum;
 }
 
-SequenceState::Snapshot SequenceState::snapshot() const
+SequenceState::Snapshot SequenceState::snapshot() const { return snapshotInto({}); }
+
+SequenceState::Snapshot SequenceState::snapshotInto(Snapshot storage) const
 {
     if (!m_pending.empty())
         throw std::logic_error("SequenceState::snapshot: rows are pending");
-    Snapshot result { .tokens = m_tokens, .recordedRows = m_recordedRows, .kda = {}, .tails = {} };
-    result.kda.reserve(m_kda.size());
+    storage.tokens.assign(m_tokens.begin(), m_tokens.end());
+    storage.recordedRows = m_recordedRows;
+    storage.kda.resize(m_kda.size());
+    for (std::size_t i = 0; i < m_kda.size(); ++i)
+        storage.kda[i]
+            = m_kda[i].copyInto(std::move(storage.kda[i]), m_recordedRows > 0, *m_stream);
+    storage.tails.resize(m_mla.size());
+    for (std::size_t i = 0; i < m_mla.size(); ++i) {
+        if (storage.tails[i].bytes() == 0)
+            storage.tails[i] = m_mla[i].tail().clone(*m_stream);
+        else
+            storage.tails[i].copyFrom(m_mla[i].tail(), *m_stream);
+    }
+    return storage;
+}
+
+std::uint64_t SequenceState::snapshotBytes() const
+{
+    std::uint64_t sum = m_tokens.size() * sizeof(std::int32_t);
     for (const KdaState &layer : m_kda)
-        result.kda.push_back(layer.clone(*m_stream));
-    result.tails.reserve(m_mla.size());
+        sum += m_recordedRows > 0 ? layer.bytes() : layer.state.bytes() + layer.window.bytes();
     for (const KvCache &layer : m_mla)
-        result.tails.push_back(layer.tail().clone(*m_stream));
-    return result;
+        sum += layer.tail().bytes();
+    return sum;
 }
 
 Result<void> SequenceState::restore(const Snapshot &snapshot)
@@ -62,14 +80,29 @@ Result<void> SequenceState::restore(const Snapshot &snapshot)
                     "The snapshot's tokens are not a prefix of the sequence.");
     if (snapshot.kda.size() != m_kda.size() || snapshot.tails.size() != m_mla.size())
         return fail(ErrorCode::BadRequest, "The snapshot belongs to another model.");
-    m_tokens.resize(snapshot.tokens.size());
+    restoreRecurrent(snapshot);
+    return {};
+}
+
+void SequenceState::adopt(const SequenceState &source, const Snapshot &snapshot)
+{
+    if (source.m_contextTokens != m_contextTokens || source.m_mla.size() != m_mla.size()
+        || snapshot.tokens.size() > source.m_tokens.size())
+        throw std::logic_error("SequenceState::adopt: not of such a sequence");
+    for (std::size_t i = 0; i < m_mla.size(); ++i)
+        m_mla[i].copyPrefixFrom(source.m_mla[i], snapshot.tokens.size(), *m_stream);
+    restoreRecurrent(snapshot);
+}
+
+void SequenceState::restoreRecurrent(const Snapshot &snapshot)
+{
+    m_tokens.assign(snapshot.tokens.begin(), snapshot.tokens.end());
     m_pending.clear();
     m_recordedRows = snapshot.recordedRows;
     for (std::size_t i = 0; i < m_kda.size(); ++i)
         m_kda[i].copyFrom(snapshot.kda[i], *m_stream);
     for (std::size_t i = 0; i < m_mla.size(); ++i)
         m_mla[i].tail().copyFrom(snapshot.tails[i], *m_stream);
-    return {};
 }
 
 void SequenceState::clear()

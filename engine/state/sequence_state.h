@@ -56,10 +56,17 @@ public:
         std::uint64_t bytes() const;
     };
     Snapshot snapshot() const;
+    // The same in the memory of one that is no longer needed.
+    Snapshot snapshotInto(Snapshot storage) const;
+    std::uint64_t snapshotBytes() const; // of one taken now
 
     // Back to a snapshot of this sequence or of one it was forked from, provided that its tokens
     // are a prefix of this sequence's. Errors: BadRequest.
     Result<void> restore(const Snapshot &snapshot);
+
+    // Becomes what `snapshot` was taken of, a sequence with this context whose tokens still begin
+    // so; that one's latents are copied.
+    void adopt(const SequenceState &source, const Snapshot &snapshot);
 
     // An independent copy. No rows may be pending.
     SequenceState fork() const;
@@ -76,6 +83,8 @@ public:
     KvCache &mla(int index) { return m_mla[static_cast<std::size_t>(index)]; }
 
 private:
+    void restoreRecurrent(const Snapshot &snapshot);
+
     int m_contextTokens = 0;
     kernels::Stream *m_stream;
     int m_recordedRows = 0;

@@ -86,6 +86,7 @@ std::variant<CliSession::Event, CliSignal> CliSession::wait()
 
 Result<ModelInfo> CliSession::load(LoadOptions options)
 {
+    options.sequences = 1; // nobody else asks
     m_engine->load(std::move(options),
                    [mailbox = m_mailbox](const LoadEvent &event) { mailbox->put(event); });
     for (;;) {

@@ -31,8 +31,21 @@ TEST_CASE("costs between and beyond measured row counts lie on a line")
     CHECK(costs.step(5) == 30);
     costs.addStep(5, 40); // one outlier moves it by a fifth
     CHECK(costs.step(5) == doctest::Approx(32));
-    costs.addStep(72, 1e9); // a batch: not one sequence's rows
-    CHECK(costs.step(9) < 60);
+    costs.addStep(72, 32 + 67 * 2.0); // eight sequences
+    CHECK(costs.step(9) == doctest::Approx(40));
+    costs.addStep(73, 1e9); // more than a step has
+    CHECK(costs.step(72) == doctest::Approx(166));
+}
+
+TEST_CASE("a draft pays with what it adds to the whole step")
+{
+    StepCosts costs; // eight rows cost what one does, each further one an eighth of that
+    for (int rows = 1; rows <= 72; ++rows)
+        costs.addStep(rows, std::max(8, rows));
+    const DraftPolicy policy({});
+    CHECK(policy.choose(kMaxDrafts, true, 0, costs).tokens >= 7);
+    CHECK(policy.choose(kMaxDrafts, true, 0, costs, { .sequences = 3, .rows = 3 }).tokens == 4);
+    CHECK(policy.choose(kMaxDrafts, true, 0, costs, { .sequences = 7, .rows = 7 }).tokens == 0);
 }
 
 TEST_CASE("automatic K follows acceptance and cost")

@@ -146,11 +146,12 @@ int LoadLog::endings() const
     return static_cast<int>(std::ranges::count_if(m_shared->events, isEndOfLoad));
 }
 
-LoadOptions loadOptions(const std::filesystem::path &directory, int contextTokens)
+LoadOptions loadOptions(const std::filesystem::path &directory, int contextTokens, int sequences)
 {
     LoadOptions options;
     options.modelDirectory = directory;
     options.contextTokens = contextTokens;
+    options.sequences = sequences;
     options.threads = 2;
     options.memoryReserveBytes = 0;
     return options;
@@ -162,10 +163,10 @@ EngineFixture::EngineFixture(int queueCapacity)
     writeTinyCheckpoint(m_folder.path());
 }
 
-Result<ModelInfo> EngineFixture::load(int contextTokens)
+Result<ModelInfo> EngineFixture::load(int contextTokens, int sequences)
 {
     const LoadLog log;
-    m_engine->load(loadOptions(folder(), contextTokens), log.sink());
+    m_engine->load(loadOptions(folder(), contextTokens, sequences), log.sink());
     return log.result();
 }
 

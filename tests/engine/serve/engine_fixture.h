@@ -66,15 +66,17 @@ private:
     std::shared_ptr<Shared> m_shared = std::make_shared<Shared>();
 };
 
-// Without a reserve, so that a busy machine does not refuse the tiny model.
-engine::LoadOptions loadOptions(const std::filesystem::path &directory, int contextTokens = 512);
+// Without a reserve, so that a busy machine does not refuse the tiny model. One sequence: requests
+// wait for each other.
+engine::LoadOptions loadOptions(const std::filesystem::path &directory, int contextTokens = 512,
+                                int sequences = 1);
 
 class EngineFixture
 {
 public:
     explicit EngineFixture(int queueCapacity = 64);
 
-    engine::Result<engine::ModelInfo> load(int contextTokens = 512);
+    engine::Result<engine::ModelInfo> load(int contextTokens = 512, int sequences = 1);
     const std::filesystem::path &folder() const { return m_folder.path(); }
     engine::Engine &engine() { return *m_engine; }
     void destroyEngine() { m_engine.reset(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/serve/load_budget.h"
 #include "engine/serve/loaded_model.h"
+#include "engine/state/sequence_memory.h"
 #include "tests/engine/serve/engine_fixture.h"
 #include "tests/support/test_paths.h"
 
@@ -141,6 +142,43 @@ TEST_CASE("an estimate refuses with the words of the load")
 
     options.modelDirectory = fixture.folder() / "missing";
     CHECK(fixture.engine().estimate(options).error().code == ErrorCode::NotFound);
+}
+
+TEST_CASE("sequences and snapshots take what nothing else needs")
+{
+    const test::EngineFixture fixture;
+    const auto checkpoint = Checkpoint::open(fixture.folder());
+    REQUIRE(checkpoint);
+    const auto size = checkpointSize(*checkpoint, {});
+    REQUIRE(size);
+    LoadOptions options = test::loadOptions(fixture.folder(), 4096, 0);
+    options.memoryReserveBytes = 1000;
+    const auto with = [&](std::uint64_t bytes) {
+        const Processor cpu { .isDevice = false, .name = {}, .note = {}, .availableBytes = bytes };
+        return loadBudget(*size, options, cpu).estimate;
+    };
+    const LoadEstimate plenty = with(1ULL << 40);
+    CHECK(plenty.sequences == kUsualSequences);
+    CHECK(plenty.snapshotBytes == 32 * snapshotMemory(size->shape));
+    const std::uint64_t each = plenty.stateBytes / kUsualSequences;
+    const std::uint64_t three = plenty.weightBytes + 3 * each + 1000;
+    CHECK(with(three).sequences == 3);
+    CHECK(with(three).snapshotBytes == 0);
+    CHECK(with(three + 100).snapshotBytes == 50);
+    CHECK(with(three - 1).sequences == 2);
+    CHECK(with(three - 2 * each).sequences == 1);
+    CHECK(!with(three - 2 * each).refusal);
+    CHECK(with(three - 2 * each - 1).refusal);
+    options.sequences = 3;
+    CHECK(!with(three).refusal);
+    CHECK(with(three - 1).refusal); // not fewer than were asked for
+    for (const int wrong : { -1, 9 }) {
+        options.sequences = wrong;
+        REQUIRE(with(1ULL << 40).refusal);
+        CHECK(with(1ULL << 40).refusal->code == ErrorCode::BadRequest);
+        CHECK(LoadedModel::load(options, [](const LoadProgress &) { }, {}).error().code
+              == ErrorCode::BadRequest);
+    }
 }
 
 TEST_CASE("what a loaded model would give back is there for the next one")

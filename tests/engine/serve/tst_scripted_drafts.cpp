@@ -66,7 +66,7 @@ public:
                 outcome.finished = *finished;
         };
         SequenceState sequence = m_model->model->newSequence(kContext);
-        ActiveRequest active(std::move(queued), m_facts, sequence);
+        ActiveRequest active(std::move(queued), m_facts, 0, sequence);
         std::vector<float> logits(m_model->vocabulary());
         m_model->model->prefill(sequence, active.promptLeft(), logits);
         active.prefilled(active.promptTokens());
