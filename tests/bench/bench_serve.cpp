@@ -124,6 +124,8 @@ public:
         request.prompt.lastUserTurn = request.prompt.tokens.size();
         request.sampling.temperature = 100.0F;
         request.sampling.seed = static_cast<std::uint64_t>(variant);
+        for (std::int32_t id = 256; id < m_info.vocabularySize; ++id)
+            request.sampling.logitBias.emplace_back(id, -100.0F); // ends of turns among them
         request.maxTokens = tokens;
         request.drafting.drafter = DrafterKind::None;
         return request;
