@@ -99,6 +99,12 @@ MappedFile &MappedFile::operator=(MappedFile &&other) noexcept
     return *this;
 }
 
+void MappedFile::dropPages() const
+{
+    if (!m_bytes.empty())
+        ::madvise(const_cast<std::byte *>(m_bytes.data()), m_bytes.size(), MADV_DONTNEED);
+}
+
 MappedFile::~MappedFile()
 {
     if (!m_bytes.empty()) {

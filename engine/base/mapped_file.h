@@ -23,6 +23,8 @@ public:
 
     std::span<const std::byte> bytes() const { return m_bytes; }
     const std::filesystem::path &path() const { return m_path; }
+    // Unmaps the pages that were read; they are read again when they are looked at again.
+    void dropPages() const;
 
 private:
     MappedFile() = default;

@@ -59,6 +59,7 @@ public:
 
     const std::map<std::string, TensorEntry, std::less<>> &entries() const { return m_entries; }
     const std::filesystem::path &path() const { return m_file.path(); }
+    const MappedFile &file() const { return m_file; }
 
 private:
     SafeTensors(MappedFile file, std::map<std::string, TensorEntry, std::less<>> entries);

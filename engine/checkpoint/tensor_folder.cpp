@@ -2,12 +2,14 @@
 #include "engine/checkpoint/tensor_folder.h"
 
 #include "engine/base/printable.h"
+#include "engine/checkpoint/direct_reader.h"
 #include "engine/checkpoint/exl3_group.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <format>
+#include <functional>
 #include <optional>
 #include <ranges>
 #include <system_error>
@@ -213,6 +215,35 @@ Result<kernels::Exl3Matrix> TensorFolder::exl3(std::string_view module, std::int
         .rate = static_cast<std::uint8_t>(group->rate),
         .codebook = group->codebook,
     };
+}
+
+std::optional<TensorFolder::Place> TensorFolder::locate(const void *data) const
+{
+    const auto *wanted = static_cast<const std::byte *>(data);
+    for (std::size_t i = 0; i < m_files.size(); ++i) {
+        const std::span<const std::byte> bytes = m_files[i].file().bytes();
+        // std::less: pointers into different mappings.
+        if (!std::less<>()(wanted, bytes.data())
+            && std::less<>()(wanted, bytes.data() + bytes.size()))
+            return Place { i, static_cast<std::uint64_t>(wanted - bytes.data()) };
+    }
+    return std::nullopt;
+}
+
+std::vector<fs::path> TensorFolder::files() const
+{
+    std::vector<fs::path> paths;
+    for (const SafeTensors &file : m_files)
+        paths.push_back(file.path());
+    return paths;
+}
+
+void TensorFolder::dropPages() const
+{
+    for (const SafeTensors &file : m_files) {
+        file.file().dropPages();
+        dropCachedPages(file.path());
+    }
 }
 
 std::uint64_t TensorFolder::totalBytes() const

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +55,17 @@ public:
     // bias that is not F16) is converted once, at the call. Errors: those of findExl3Group.
     Result<kernels::Exl3Matrix> exl3(std::string_view module, std::int64_t out,
                                      std::int64_t in) const;
+
+    // Where in the files mapped bytes lie: nothing for what was converted or copied.
+    struct Place
+    {
+        std::size_t file = 0; // of files()
+        std::uint64_t offset = 0;
+    };
+    std::optional<Place> locate(const void *data) const;
+    std::vector<std::filesystem::path> files() const;
+    // Gives back the pages that reading through the mappings has brought into memory.
+    void dropPages() const;
 
     // Bytes of all tensors, as stored.
     std::uint64_t totalBytes() const;

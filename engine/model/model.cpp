@@ -146,11 +146,14 @@ Result<void> TextModel::readWeights(const Checkpoint &checkpoint,
         if (cancel.isCancelled())
             return fail(ErrorCode::Cancelled, "Loading was cancelled.");
         readLayer(weights, layer);
-        if (progress)
+        // On the device that was only the list of what to read.
+        if (progress && !m_isOnDevice)
             progress(static_cast<double>(layer + 1) / m_shape.layerCount);
     }
     if (weights.error())
         return std::unexpected(*weights.error());
+    if (auto loaded = m_store.load(checkpoint, progress, cancel); !loaded)
+        return loaded;
     m_parameterCount = weights.parameterCount();
     if (storage == Exl3Storage::Kept)
         m_workspace.reserveExl3(m_shape, weights.keptMatrices(), weights.keptExperts());

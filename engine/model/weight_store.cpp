@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "engine/model/weight_store.h"
 
+#include "engine/checkpoint/direct_reader.h"
 #include "kernels/common/synthetic.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace firesteel::engine {
 
@@ -37,7 +39,7 @@ const void *WeightStore::place(const void *data, std::size_t count, kernels::DTy
     if (isRandom())
         kernels::fillRandomValues(to, count, dtype, kRandomScale, m_placedBytes, m_stream.cuda());
     else
-        kernels::copyToDevice(to, data, bytes, m_stream.cuda());
+        m_copies.push_back({ to, data, bytes });
     return to;
 }
 
@@ -50,8 +52,35 @@ const std::uint16_t *WeightStore::placeTrellis(const std::uint16_t *data, std::s
     if (isRandom())
         kernels::fillRandomBits(to, bytes, m_placedBytes, m_stream.cuda());
     else
-        kernels::copyToDevice(to, data, bytes, m_stream.cuda());
+        m_copies.push_back({ to, data, bytes });
     return reinterpret_cast<const std::uint16_t *>(to);
+}
+
+Result<void> WeightStore::load(const TensorFolder &folder,
+                               const std::function<void(double)> &progress,
+                               const CancelToken &cancel)
+{
+    std::vector<FilePiece> pieces;
+    std::uint64_t bytes = 0;
+    for (const Copy &copy : std::exchange(m_copies, {})) {
+        if (const auto place = folder.locate(copy.from)) {
+            pieces.push_back({ place->file, place->offset, copy.bytes, copy.to });
+            bytes += copy.bytes;
+        } else {
+            kernels::copyToDevice(copy.to, copy.from, copy.bytes, m_stream.cuda());
+        }
+    }
+    if (pieces.empty())
+        return {};
+    const auto report = [&](std::uint64_t read) {
+        if (progress)
+            progress(std::min(1.0, static_cast<double>(read) / static_cast<double>(bytes)));
+    };
+    const auto read = readPieces(folder.files(), std::move(pieces), m_stream, report, cancel);
+    if (!read)
+        return std::unexpected(read.error());
+    folder.dropPages(); // of headers and small tensors
+    return {};
 }
 
 } // namespace firesteel::engine
