@@ -32,6 +32,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kWarmUps = 4; // the second of them is recorded
 constexpr int kSteps = 24;
+constexpr int kLoadingTokens = 4096;
+constexpr int kLongPrompt = 32'768; // takes long enough to be measured once
 
 // A folder that goes away with its owner.
 class ScratchFolder
@@ -266,16 +268,18 @@ int runBenchPrefill(const CliOptions &options)
     m.model->forceRouting(routingOf(shape, 4096, 1.0, 7));
     const std::vector<std::int32_t> prompt(static_cast<std::size_t>(tokens), 1);
     std::vector<double> seconds;
-    constexpr int kRuns = 3;
-    for (int run = 0; run <= kRuns; ++run) {
+    const auto read = [&](int count) {
         sequence.clear();
         kernels::synchronize(m.stream->cuda());
         const Clock::time_point begin = Clock::now();
-        m.model->prefill(sequence, prompt, {});
+        m.model->prefill(sequence, std::span(prompt).first(static_cast<std::size_t>(count)), {});
         kernels::synchronize(m.stream->cuda());
-        if (run > 0) // the first one loads the kernels
-            seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
-    }
+        return std::chrono::duration<double>(Clock::now() - begin).count();
+    };
+    read(std::min(tokens, kLoadingTokens)); // the first one loads the kernels
+    const int runs = tokens > kLongPrompt ? 1 : 3;
+    for (int run = 0; run < runs; ++run)
+        seconds.push_back(read(tokens));
     Json report = headerOf(m, options);
     const Spread spread = spreadOf(seconds);
     report["prompt_tokens"] = tokens;

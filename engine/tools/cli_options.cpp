@@ -27,6 +27,7 @@ constexpr unsigned kQuantize = 16;
 constexpr unsigned kEval = 32;
 constexpr unsigned kBench = 64;
 constexpr unsigned kSynthetic = 128;
+constexpr unsigned kLoad = 256;
 constexpr unsigned kTalk = kGenerate | kChat;
 
 struct Option
@@ -146,7 +147,7 @@ template <auto Member> bool setPath(CliOptions &options, std::string_view value)
 }
 
 constexpr Option kOptions[] = {
-    { "--model", "DIR", kTalk | kInspect | kEval | kBench,
+    { "--model", "DIR", kTalk | kInspect | kEval | kBench | kLoad,
       "model folder (else FIRESTEEL_MODEL, else the embedded model)",
       [](CliOptions &o, std::string_view v) {
           o.model = v;
@@ -154,7 +155,7 @@ constexpr Option kOptions[] = {
       } },
     { "--threads", "N", kTalk | kSynth | kQuantize | kEval | kBench,
       "CPU threads (default: one per core)", setNumber<&CliOptions::threads> },
-    { "--processor", "WHICH", kTalk | kBench,
+    { "--processor", "WHICH", kTalk | kBench | kLoad,
       "auto (default: the GPU if there is one that can), cpu or gpu", setProcessor },
     { "--context", "N", kTalk | kInspect | kQuantize | kEval | kBench | kSynthetic,
       "context length in tokens (default: what the model allows and memory holds; q, e: 2048)",
@@ -309,6 +310,8 @@ constexpr CommandName kCommands[] = {
       "decode steps of a shape on the GPU, with random weights" },
     { "bench prefill", Command::BenchPrefill, kSynthetic,
       "a prompt of a shape on the GPU, with random weights" },
+    { "bench load", Command::BenchLoad, kLoad,
+      "how fast a model's files come to the GPU, beside the disk's own rate" },
     { "--help", Command::Help, 0, "this text" },
     { "--version", Command::Version, 0, "the version" },
 };
@@ -386,7 +389,7 @@ std::string cliHelp()
     for (const CommandName &command : kCommands)
         text += std::format("  {:<24}{}\n", command.name, command.help);
     text += "\nOptions (g: generate, c: chat, i: inspect, s: synth, q: quantize, e: eval, b: "
-            "bench speculate, d: bench decode and prefill):\n";
+            "bench speculate, d: bench decode and prefill, l: bench load):\n";
     for (const Option &option : kOptions) {
         const std::string where = std::string((option.commands & kGenerate) != 0 ? "g" : " ")
             + ((option.commands & kChat) != 0 ? "c" : " ")
@@ -395,7 +398,8 @@ std::string cliHelp()
             + ((option.commands & kQuantize) != 0 ? "q" : " ")
             + ((option.commands & kEval) != 0 ? "e" : " ")
             + ((option.commands & kBench) != 0 ? "b" : " ")
-            + ((option.commands & kSynthetic) != 0 ? "d" : " ");
+            + ((option.commands & kSynthetic) != 0 ? "d" : " ")
+            + ((option.commands & kLoad) != 0 ? "l" : " ");
         text += std::format("  {:<24}{}  {}\n", std::format("{} {}", option.name, option.value),
                             where, option.help);
     }

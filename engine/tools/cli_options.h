@@ -30,6 +30,7 @@ struct CliOptions
         BenchSpeculate,
         BenchDecode,
         BenchPrefill,
+        BenchLoad,
         Help,
         Version
     };

@@ -2,6 +2,7 @@
 //
 // firesteel-cli: the engine without a window. Finds the model and hands over to one command; the
 // only file of the engine that reads the environment.
+#include "engine/tools/bench_load_command.h"
 #include "engine/tools/bench_speculate_command.h"
 #include "engine/tools/bench_synthetic_command.h"
 #include "engine/tools/chat_command.h"
@@ -102,6 +103,8 @@ int runCommand(CliOptions options)
     }
     if (options.command == CliOptions::Command::Inspect)
         return runInspect(options);
+    if (options.command == CliOptions::Command::BenchLoad)
+        return runBenchLoad(options);
     const CliSignals signals;
     if (options.command == CliOptions::Command::Eval)
         return runEval(options, signals);

@@ -107,8 +107,21 @@ TEST_CASE("wrong usage is told in one line with status 2")
     checkUsageError({ "bench" }, "'bench'");
     checkUsageError({ "bench", "press" }, "'bench press'");
     checkUsageError({ "bench", "speculate", "--k", "3" }, "'--k'");
+    checkUsageError({ "bench", "load", "--rows", "3" }, "'--rows'");
     checkUsageError({ "generate", "--prompt", "a", "--greedy=yes" }, "takes no value");
     checkUsageError({ "generate", "--prompt", "a", "--raw", "--system", "b" }, "--raw");
+}
+
+TEST_CASE("bench load reads every byte of a model's tensors")
+{
+    const TinyModel model;
+    const CliRun run = model.run({ "bench", "load", "--processor", "cpu" });
+    CAPTURE(run.errors);
+    REQUIRE(run.status == 0);
+    const auto report = nlohmann::json::parse(run.output);
+    CHECK(report["bytes"].get<std::uint64_t>() > 100'000);
+    CHECK(report["load_gb_per_second"].get<double>() > 0);
+    CHECK(report["rounds"].size() == 3);
 }
 
 TEST_CASE("values that only the engine can judge are usage errors too")
