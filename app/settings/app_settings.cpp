@@ -30,6 +30,7 @@ constexpr auto kRenderer = "look/renderer"_L1;
 constexpr auto kContextTokens = "load/contextTokens"_L1;
 constexpr auto kReserveMebibytes = "load/memoryReserveMiB"_L1;
 constexpr auto kThreads = "load/threads"_L1;
+constexpr auto kSequences = "load/sequences"_L1;
 
 constexpr auto kEndpointEnabled = "endpoint/enabled"_L1;
 constexpr auto kEndpointAddress = "endpoint/address"_L1;
@@ -64,6 +65,7 @@ const Number kReserveNumber { kReserveMebibytes,
 const Number kSetupStepNumber { kSetupStep, 0, 0, kLastSetupStep };
 const Number kSetupStateNumber { kSetupState, 0, 0, 2 };
 const Number kThreadsNumber { kThreads, 0, 0, AppSettings::kMostThreads };
+const Number kSequencesNumber { kSequences, 0, 0, engine::kMaxSequences };
 const Number kEndpointPortNumber { kEndpointPort, EndpointSettings::kDefaultPort, 1, 65535 };
 
 struct Read
@@ -112,7 +114,7 @@ void AppSettings::checkFile()
     QStringList wrong;
     for (const Number &number :
          { kAppearanceNumber, kRendererNumber, kFontScaleNumber, kContextNumber, kReserveNumber,
-           kThreadsNumber, kEndpointPortNumber }) {
+           kThreadsNumber, kSequencesNumber, kEndpointPortNumber }) {
         if (!read(m_file, number).isAsStored)
             wrong << QString(number.key);
     }
@@ -259,6 +261,7 @@ engine::LoadOptions AppSettings::loadOptions() const
     engine::LoadOptions options;
     options.contextTokens = static_cast<int>(read(m_file, kContextNumber).value);
     options.threads = static_cast<int>(read(m_file, kThreadsNumber).value);
+    options.sequences = static_cast<int>(read(m_file, kSequencesNumber).value);
     options.memoryReserveBytes
         = static_cast<std::uint64_t>(read(m_file, kReserveNumber).value) * kMebibyte;
     return options;
@@ -268,6 +271,7 @@ void AppSettings::setLoadOptions(const engine::LoadOptions &options)
 {
     m_file.setValue(kContextTokens, options.contextTokens);
     m_file.setValue(kThreads, options.threads);
+    m_file.setValue(kSequences, options.sequences);
     m_file.setValue(kReserveMebibytes,
                     static_cast<qulonglong>(options.memoryReserveBytes / kMebibyte));
     Q_EMIT loadOptionsChanged();
@@ -308,6 +312,7 @@ void AppSettings::restoreDefaults()
 {
     for (const auto key : { kSidebarFolded, kPanelFolded, kAppearance, kFontScale, kReducedMotion,
                             kShowStatistics, kRenderer, kContextTokens, kReserveMebibytes, kThreads,
+                            kSequences,
                             kEndpointEnabled, kEndpointAddress, kEndpointPort, kEndpointRequiresKey,
                             kEndpointOrigins, kEndpointHosts, kEndpointStrict, kEndpointReasoning })
         m_file.remove(key);

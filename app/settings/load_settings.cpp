@@ -17,7 +17,7 @@ constexpr int kAnyModelsContext = 1 << 20; // while none is known
 bool isSame(const engine::LoadOptions &a, const engine::LoadOptions &b)
 {
     return a.contextTokens == b.contextTokens && a.threads == b.threads
-        && a.memoryReserveBytes == b.memoryReserveBytes;
+        && a.sequences == b.sequences && a.memoryReserveBytes == b.memoryReserveBytes;
 }
 
 QString bytesText(std::uint64_t bytes)
@@ -109,6 +109,13 @@ void LoadSettings::setThreads(int threads)
     setDraft(draft);
 }
 
+void LoadSettings::setSequences(int sequences)
+{
+    engine::LoadOptions draft = m_draft;
+    draft.sequences = std::clamp(sequences, 0, engine::kMaxSequences);
+    setDraft(draft);
+}
+
 bool LoadSettings::setContextText(const QString &text)
 {
     const auto number = numberFrom(text);
@@ -130,6 +137,14 @@ bool LoadSettings::setThreadsText(const QString &text)
     const auto number = numberFrom(text);
     if (number)
         setThreads(static_cast<int>(std::clamp(*number, 0.0, 1e9)));
+    return number.has_value();
+}
+
+bool LoadSettings::setSequencesText(const QString &text)
+{
+    const auto number = numberFrom(text);
+    if (number)
+        setSequences(static_cast<int>(std::clamp(*number, 0.0, 1e9)));
     return number.has_value();
 }
 

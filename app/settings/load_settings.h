@@ -27,6 +27,8 @@ class LoadSettings : public QObject
     Q_PROPERTY(
         double reserveGibibytes READ reserveGibibytes WRITE setReserveGibibytes NOTIFY edited FINAL)
     Q_PROPERTY(int threads READ threads WRITE setThreads NOTIFY edited FINAL) // 0: one a core
+    // Answers at the same time; 0: as memory allows.
+    Q_PROPERTY(int sequences READ sequences WRITE setSequences NOTIFY edited FINAL)
     Q_PROPERTY(bool changed READ isChanged NOTIFY edited FINAL) // against what is stored
     Q_PROPERTY(bool waiting READ isWaiting NOTIFY edited FINAL) // stored, not yet in effect
     // Not while it is refused, nor before that is known.
@@ -35,6 +37,7 @@ class LoadSettings : public QObject
     Q_PROPERTY(int longestContext READ longestContext NOTIFY estimated FINAL)
     // The rest is empty or 0 until there is an estimate.
     Q_PROPERTY(int estimatedContext READ estimatedContext NOTIFY estimated FINAL)
+    Q_PROPERTY(int estimatedSequences READ estimatedSequences NOTIFY estimated FINAL)
     Q_PROPERTY(QString needText READ needText NOTIFY estimated FINAL)
     Q_PROPERTY(QString freeText READ freeText NOTIFY estimated FINAL)
     Q_PROPERTY(QString refusal READ refusal NOTIFY estimated FINAL) // empty: it fits
@@ -55,10 +58,13 @@ public:
     void setReserveGibibytes(double gibibytes);
     int threads() const { return m_draft.threads; }
     void setThreads(int threads);
+    int sequences() const { return m_draft.sequences; }
+    void setSequences(int sequences);
     // From an input field: what is no number changes nothing. Returns whether it was taken.
     Q_INVOKABLE bool setContextText(const QString &text);
     Q_INVOKABLE bool setReserveText(const QString &text);
     Q_INVOKABLE bool setThreadsText(const QString &text);
+    Q_INVOKABLE bool setSequencesText(const QString &text);
 
     bool isChanged() const;
     bool isWaiting() const;
@@ -70,6 +76,7 @@ public:
 
     int longestContext() const;
     int estimatedContext() const { return m_estimate ? m_estimate->contextTokens : 0; }
+    int estimatedSequences() const { return m_estimate ? m_estimate->sequences : 0; }
     QString needText() const;
     QString freeText() const;
     QString refusal() const { return m_refusal; }

@@ -265,6 +265,9 @@ void TextModel::prefill(SequenceState &sequence, std::span<const std::int32_t> t
         }
         begin += slice.size();
     }
+    // Who shares the model's time between prompts and answers measures this call.
+    if (m_isOnDevice)
+        kernels::synchronize(m_stream.cuda());
 }
 
 void TextModel::decode(std::span<const DecodeRows> batch, std::span<float> logits,

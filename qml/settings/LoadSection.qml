@@ -68,6 +68,21 @@ ColumnLayout {
 
     SettingRow {
         Layout.fillWidth: true
+        label: qsTr("Answers at once")
+        hint: qsTr("Chats and programs that are answered at the same time; the others wait. Each needs memory for a whole context. 0 is as many as fit, up to 4. These settings give %1.").arg(root.load.estimatedSequences)
+
+        ValueField {
+            objectName: "sequencesField"
+            name: qsTr("Answers at once")
+            live: true
+            value: String(root.load.sequences)
+            onEntered: text => root.load.setSequencesText(text)
+            onStepped: by => root.load.sequences += by
+        }
+    }
+
+    SettingRow {
+        Layout.fillWidth: true
         label: qsTr("Memory reserve")
         hint: qsTr("Stays free for the desktop and other programs. Running out of memory can stop the whole computer.")
 

@@ -144,12 +144,15 @@ void LoadSettingsTest::reloadsAndKeepsTheChat()
     const int rows = chat->blocks()->rowCount();
     session.load()->setContextTokens(4096);
     session.load()->setThreads(3);
+    session.load()->setSequences(2);
     session.load()->setReserveGibibytes(1.25);
     QTRY_VERIFY(session.load()->canApply());
     session.load()->applyNow();
     QTRY_COMPARE(session.engine()->contextTokens(), 4096);
     QTRY_COMPARE(session.engine()->state(), EngineController::State::Ready);
     QCOMPARE(session.fake->lastLoad().threads, 3);
+    QCOMPARE(session.fake->lastLoad().sequences, 2);
+    QCOMPARE(session.load()->estimatedSequences(), 2);
     QCOMPARE(session.fake->lastLoad().memoryReserveBytes, 5 * kGibibyte / 4);
     QCOMPARE(session.fake->lastLoad().modelDirectory, std::filesystem::path("/models/glimmer"));
     QVERIFY(!session.load()->isChanged());
@@ -219,6 +222,9 @@ void LoadSettingsTest::readsFields()
     QVERIFY(session.load()->setThreadsText(u"99999"_s));
     QCOMPARE(session.load()->threads(), 1024);
     QVERIFY(!session.load()->setThreadsText({}));
+    QVERIFY(session.load()->setSequencesText(u"99"_s));
+    QCOMPARE(session.load()->sequences(), 8);
+    QVERIFY(!session.load()->setSequencesText(u"many"_s));
 }
 
 void LoadSettingsTest::aFileThatWasEditedIsMended()
@@ -227,16 +233,18 @@ void LoadSettingsTest::aFileThatWasEditedIsMended()
     session.application.reset();
     QFile file(session.folder.filePath(u"settings.ini"_s));
     QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write("[load]\ncontextTokens=lots\nmemoryReserveMiB=-7\nthreads=1e9\n[model]\n"
-               "modelsFolder=somewhere\n");
+    file.write(
+        "[load]\ncontextTokens=lots\nmemoryReserveMiB=-7\nthreads=1e9\nsequences=12\n[model]\n"
+        "modelsFolder=somewhere\n");
     file.close();
     session.start();
     QCOMPARE(session.load()->contextTokens(), 0);
     QCOMPARE(session.load()->reserveGibibytes(), 0.25);
     QCOMPARE(session.load()->threads(), 1024);
+    QCOMPARE(session.load()->sequences(), 8);
     const QString notice = session.application->settings()->notice();
     for (const auto &key : { u"load/contextTokens"_s, u"load/memoryReserveMiB"_s, u"load/threads"_s,
-                             u"model/modelsFolder"_s })
+                             u"load/sequences"_s, u"model/modelsFolder"_s })
         QVERIFY2(notice.contains(key), qPrintable(notice));
     QVERIFY(session.application->settings()->modelsFolder().isEmpty());
     QVERIFY(session.waitReady());

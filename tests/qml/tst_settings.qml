@@ -45,7 +45,7 @@ SettingsCase {
             {
                 tag: "loading",
                 section: 0,
-                names: ["contextChoice0", "contextSlider", "contextField", "reserveField", "threadsField"]
+                names: ["contextChoice0", "contextSlider", "contextField", "sequencesField", "reserveField", "threadsField"]
             },
             {
                 tag: "presets",

@@ -112,13 +112,15 @@ engine::LoadEstimate FakeEngine::estimateLocked(const engine::LoadOptions &optio
         = m_script.weightBytes + estimate.drafterBytes + options.memoryReserveBytes;
     const std::uint64_t free
         = m_script.availableBytes > taken ? m_script.availableBytes - taken : 0;
+    estimate.sequences = std::max(1, options.sequences);
+    const std::uint64_t bytesPerToken
+        = m_script.bytesPerToken * static_cast<std::uint64_t>(estimate.sequences);
     estimate.contextTokens = options.contextTokens > 0
         ? options.contextTokens
-        : static_cast<int>(std::clamp<std::uint64_t>(free / m_script.bytesPerToken, 1,
+        : static_cast<int>(std::clamp<std::uint64_t>(free / bytesPerToken, 1,
                                                      static_cast<std::uint64_t>(longest)));
     estimate.weightBytes = m_script.weightBytes;
-    estimate.stateBytes
-        = m_script.bytesPerToken * static_cast<std::uint64_t>(estimate.contextTokens);
+    estimate.stateBytes = bytesPerToken * static_cast<std::uint64_t>(estimate.contextTokens);
     estimate.availableBytes = m_script.availableBytes;
     estimate.reserveBytes = options.memoryReserveBytes;
     const std::uint64_t needed = estimate.weightBytes + estimate.drafterBytes + estimate.stateBytes;
