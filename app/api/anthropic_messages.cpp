@@ -155,8 +155,9 @@ void readAnthropicTools(Fields &body, ApiRequest &request)
             badRequest("tool_choice.type", "tool_choice.type must be auto, any, tool or none."));
 }
 
-void readAnthropicThinking(Fields &body, engine::PromptOptions &options)
+void readAnthropicThinking(Fields &body, ApiRequest &request)
 {
+    engine::PromptOptions &options = request.prompt;
     options.thinking = false;
     if (const Json *thinking = body.object("thinking")) {
         Fields inner(*thinking, "thinking", body.problem());
@@ -166,6 +167,7 @@ void readAnthropicThinking(Fields &body, engine::PromptOptions &options)
             body.problem().report(badRequest(
                 "thinking.type", "thinking.type must be enabled, adaptive or disabled."));
         if (const auto budget = inner.integer("budget_tokens", 1, INT32_MAX)) {
+            request.generation.thinkingBudget = static_cast<int>(*budget);
             options.effort = *budget < kLowBudget ? engine::ReasoningEffort::Low
                 : *budget < kHighBudget           ? engine::ReasoningEffort::High
                                                   : engine::ReasoningEffort::Max;
@@ -193,7 +195,7 @@ ApiResult<ApiRequest> parseAnthropicMessages(const Json &body, const engine::Mod
     readSystem(fields, request.messages);
     readTurns(fields, request.messages);
     readAnthropicTools(fields, request);
-    readAnthropicThinking(fields, request.prompt);
+    readAnthropicThinking(fields, request);
     readSampling(fields, request.generation);
     readStop(fields, "stop_sequences", request.generation);
     const auto limit = fields.integer("max_tokens", 1, INT32_MAX);

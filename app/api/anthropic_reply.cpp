@@ -13,6 +13,7 @@ std::string stopReason(engine::FinishReason reason)
     case engine::FinishReason::ToolCalls:
         return "tool_use";
     case engine::FinishReason::Length:
+    case engine::FinishReason::Repetition: // cut short too, and no word of its own
         return "max_tokens";
     case engine::FinishReason::StopString:
         return "stop_sequence";

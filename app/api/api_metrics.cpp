@@ -25,6 +25,8 @@ std::string engineText(const engine::EngineStats &stats)
     text += metric("context_used_tokens", "gauge", "Of these, in use.", stats.usedTokens);
     text += metric("engine_prompt_tokens_total", "counter", "Tokens of prompts read.",
                    stats.prefillTokens);
+    text += metric("engine_cached_tokens_total", "counter", "Tokens of prompts not read again.",
+                   stats.cachedTokens);
     text += metric("engine_decoded_tokens_total", "counter", "Tokens generated.",
                    stats.decodedTokens);
     text
@@ -35,6 +37,7 @@ std::string engineText(const engine::EngineStats &stats)
                    stats.decodeTokensPerSecond);
     text += metric("weight_bytes", "gauge", "Of the loaded model.", stats.weightBytes);
     text += metric("state_bytes", "gauge", "Caches and states of the context.", stats.stateBytes);
+    text += metric("snapshot_bytes", "gauge", "Kept of earlier prompts.", stats.snapshotBytes);
     text += metric("spec_decode_num_drafts_total", "counter", "Decode steps since the load.",
                    stats.drafting.steps);
     text += metric("spec_decode_num_draft_tokens_total", "counter", "Tokens guessed.",

@@ -157,7 +157,7 @@ ApiResult<ApiRequest> parseChatCompletion(const Json &body, const engine::ModelI
     readTools(fields, request);
     readSampling(fields, request.generation);
     readStop(fields, "stop", request.generation);
-    readThinking(fields, request.prompt);
+    readThinking(fields, request);
     const auto older = readTokenLimit(fields, "max_tokens");
     const auto newer = readTokenLimit(fields, "max_completion_tokens");
     request.generation.maxTokens = newer ? newer : older;

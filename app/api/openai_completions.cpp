@@ -85,6 +85,9 @@ ApiResult<ApiRequest> parseTextCompletion(const Json &body, const engine::ModelI
         request.includesUsage = inner.boolean("include_usage").value_or(false);
     }
     refuseUnsupported(fields);
+    for (const std::string_view name :
+         { "reasoning_budget_tokens", "thinking_budget", "thinking_token_budget" })
+        fields.refuse(name, "a completion of plain text does not think.");
     fields.refuse("echo", "the prompt is not repeated.");
     fields.refuse("suffix", "text is continued at its end only.");
     fields.ignore({ "user" });

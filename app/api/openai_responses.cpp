@@ -222,7 +222,7 @@ ApiResult<ApiRequest> parseResponses(const Json &body, const engine::ModelInfo &
     readInput(fields, request);
     readFlatTools(fields, request);
     readSampling(fields, request.generation);
-    readThinking(fields, request.prompt);
+    readThinking(fields, request);
     readText(fields);
     request.generation.maxTokens = readTokenLimit(fields, "max_output_tokens");
     request.isStream = fields.boolean("stream").value_or(false);

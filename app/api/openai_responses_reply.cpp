@@ -34,9 +34,15 @@ Json callItem(const std::string &id, const engine::ToolCall &call, const char *s
              { "call_id", call.id }, { "name", call.name },       { "arguments", arguments } };
 }
 
+bool isCutShort(const engine::Finished &finished)
+{
+    return finished.reason == engine::FinishReason::Length
+        || finished.reason == engine::FinishReason::Repetition;
+}
+
 const char *statusOf(const engine::Finished &finished)
 {
-    return finished.reason == engine::FinishReason::Length ? "incomplete" : "completed";
+    return isCutShort(finished) ? "incomplete" : "completed";
 }
 
 } // namespace
@@ -67,7 +73,7 @@ Json OpenAiResponsesReply::textItem(Item kind, const std::string &id, const std:
 
 Json OpenAiResponsesReply::response(const char *status, const engine::Finished *finished) const
 {
-    const bool isCut = finished != nullptr && finished->reason == engine::FinishReason::Length;
+    const bool isCut = finished != nullptr && isCutShort(*finished);
     return { { "id", m_identity.id },
              { "object", "response" },
              { "created_at", m_identity.created },

@@ -28,6 +28,7 @@ std::string openAiFinishReason(engine::FinishReason reason)
     case engine::FinishReason::ToolCalls:
         return "tool_calls";
     case engine::FinishReason::Length:
+    case engine::FinishReason::Repetition: // cut short too, and no word of its own
         return "length";
     default:
         return "stop";

@@ -127,19 +127,25 @@ void readEffort(Fields &fields, std::string_view name, engine::PromptOptions &op
                                    fields.pathOf(name))));
 }
 
-void readThinking(Fields &fields, engine::PromptOptions &options)
+void readThinking(Fields &fields, ApiRequest &request)
 {
+    engine::PromptOptions &options = request.prompt;
+    std::optional<int> &budget = request.generation.thinkingBudget;
     // From the weakest to the strongest; each overwrites.
     if (const Json *reasoning = fields.object("reasoning")) {
         Fields inner(*reasoning, fields.pathOf("reasoning"), fields.problem());
         readEffort(inner, "effort", options);
         if (const auto enabled = inner.boolean("enabled"))
             options.thinking = *enabled;
-        inner.refuse("max_tokens", "there is no budget for thinking. Use \"effort\".");
+        budget = readTokenLimit(inner, "max_tokens");
     }
     readEffort(fields, "reasoning_effort", options);
     if (const auto thinking = fields.boolean("enable_thinking"))
         options.thinking = *thinking;
+    for (const std::string_view name :
+         { "reasoning_budget_tokens", "thinking_budget", "thinking_token_budget" })
+        if (const auto limit = readTokenLimit(fields, name))
+            budget = limit;
     readTemplateVariables(fields, "template_vars", options);
     readTemplateVariables(fields, "chat_template_kwargs", options);
 }
@@ -154,9 +160,6 @@ void refuseUnsupported(Fields &fields)
         fields.refuse(name, kNoGrammar);
     for (const std::string_view name : { "logprobs", "top_logprobs", "prompt_logprobs" })
         fields.refuse(name, "probabilities of tokens are not reported.");
-    for (const std::string_view name :
-         { "reasoning_budget_tokens", "thinking_budget", "thinking_token_budget" })
-        fields.refuse(name, "there is no budget for thinking. Use \"reasoning_effort\".");
     for (const std::string_view name : { "min_tokens", "ignore_eos", "stop_token_ids" })
         fields.refuse(name, "an answer ends where the model ends it.");
     for (const std::string_view name : { "functions", "function_call" })

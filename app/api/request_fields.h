@@ -24,9 +24,9 @@ void readStop(Fields &fields, std::string_view name, engine::GenerationRequest &
 // "none", "minimal", "low", "medium", "high", "xhigh", "max".
 void readEffort(Fields &fields, std::string_view name, engine::PromptOptions &options);
 
-// How the model is asked to think. Precedence: chat_template_kwargs and template_vars, then the
-// fields themselves, then the object "reasoning".
-void readThinking(Fields &fields, engine::PromptOptions &options);
+// How the model is asked to think, and for how long at most. Precedence: chat_template_kwargs and
+// template_vars, then the fields themselves, then the object "reasoning".
+void readThinking(Fields &fields, ApiRequest &request);
 
 // What would change the answer and is not implemented, under the names that clients of other
 // servers use.

@@ -100,7 +100,7 @@ TEST_CASE("anthropic: tools become functions, those of Anthropic's servers are s
     refused(with(R"("tools":[{"input_schema":{}}])"), "tools[0].name");
 }
 
-TEST_CASE("anthropic: thinking is off unless asked for, a budget becomes an effort")
+TEST_CASE("anthropic: thinking is off unless asked for, a budget is a limit and an effort")
 {
     using enum engine::ReasoningEffort;
     CHECK_FALSE(accepted(with("")).prompt.thinking);
@@ -112,6 +112,9 @@ TEST_CASE("anthropic: thinking is off unless asked for, a budget becomes an effo
     CHECK(effortOf(R"({"type":"enabled","budget_tokens":1024})") == Low);
     CHECK(effortOf(R"({"type":"enabled","budget_tokens":10000})") == High);
     CHECK(effortOf(R"({"type":"enabled","budget_tokens":31999})") == Max);
+    CHECK(accepted(with(R"("thinking":{"type":"enabled","budget_tokens":1024})"))
+              .generation.thinkingBudget
+          == 1024);
     CHECK(effortOf(R"({"type":"adaptive"},"output_config":{"effort":"low"})") == Low);
     CHECK_FALSE(accepted(with(R"("thinking":{"type":"disabled"})")).prompt.thinking);
     refused(with(R"("thinking":{"type":"deep"})"), "thinking.type");

@@ -169,7 +169,22 @@ TEST_CASE("chat: thinking, from the weakest field to the strongest")
     refused(R"("reasoning_effort":"enormous")", "reasoning_effort");
     refused(R"("chat_template_kwargs":{"enable_thinking":"no"})",
             "chat_template_kwargs.enable_thinking");
-    refused(R"("reasoning":{"max_tokens":100})", "reasoning.max_tokens", "unsupported");
+}
+
+TEST_CASE("chat: a budget for thinking, by any of its names")
+{
+    CHECK_FALSE(accepted("").generation.thinkingBudget);
+    CHECK(accepted(R"("reasoning":{"max_tokens":100})").generation.thinkingBudget == 100);
+    for (const std::string name :
+         { "reasoning_budget_tokens", "thinking_budget", "thinking_token_budget" }) {
+        CHECK(accepted('"' + name + R"(":7)").generation.thinkingBudget == 7);
+        CHECK_FALSE(accepted('"' + name + R"(":-1)").generation.thinkingBudget); // no limit
+        refused('"' + name + R"(":0)", name);
+        refused('"' + name + R"(":"much")", name);
+    }
+    CHECK(
+        accepted(R"("reasoning":{"max_tokens":100},"thinking_budget":7)").generation.thinkingBudget
+        == 7);
 }
 
 TEST_CASE("chat: tools and tool_choice")
@@ -209,9 +224,6 @@ TEST_CASE("chat: what is not implemented is refused by name, never ignored")
                                "prompt_logprobs\":1",
                                "n\":2",
                                "best_of\":2",
-                               "reasoning_budget_tokens\":100",
-                               "thinking_budget\":100",
-                               "thinking_token_budget\":5",
                                "min_tokens\":5",
                                "ignore_eos\":true",
                                "stop_token_ids\":[1]",

@@ -53,6 +53,7 @@ TEST_CASE("completions: a prompt is text or token ids, one or several, without t
 TEST_CASE("completions: what is not implemented is refused by name")
 {
     refused(R"({"prompt":"x","echo":true})", "echo");
+    refused(R"({"prompt":"x","thinking_budget":5})", "thinking_budget");
     refused(R"({"prompt":"x","suffix":"end"})", "suffix");
     refused(R"({"prompt":"x","logprobs":5})", "logprobs");
     refused(R"({"prompt":"x","best_of":2})", "best_of");

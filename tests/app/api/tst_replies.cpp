@@ -224,6 +224,7 @@ TEST_CASE("anthropic reply: why it stopped")
     };
     CHECK(stop(engine::FinishReason::Stop, {})["stop_reason"] == "end_turn");
     CHECK(stop(engine::FinishReason::Length, {})["stop_reason"] == "max_tokens");
+    CHECK(stop(engine::FinishReason::Repetition, {})["stop_reason"] == "max_tokens");
     const Json one = stop(engine::FinishReason::StopString, { "END" });
     CHECK(one["stop_reason"] == "stop_sequence");
     CHECK(one["stop_sequence"] == "END");
