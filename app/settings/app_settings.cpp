@@ -310,11 +310,11 @@ QString AppSettings::folder() const { return QFileInfo(m_file.fileName()).path()
 
 void AppSettings::restoreDefaults()
 {
-    for (const auto key : { kSidebarFolded, kPanelFolded, kAppearance, kFontScale, kReducedMotion,
-                            kShowStatistics, kRenderer, kContextTokens, kReserveMebibytes, kThreads,
-                            kSequences,
-                            kEndpointEnabled, kEndpointAddress, kEndpointPort, kEndpointRequiresKey,
-                            kEndpointOrigins, kEndpointHosts, kEndpointStrict, kEndpointReasoning })
+    for (const auto key :
+         { kSidebarFolded, kPanelFolded, kAppearance, kFontScale, kReducedMotion, kShowStatistics,
+           kRenderer, kContextTokens, kReserveMebibytes, kThreads, kSequences, kEndpointEnabled,
+           kEndpointAddress, kEndpointPort, kEndpointRequiresKey, kEndpointOrigins, kEndpointHosts,
+           kEndpointStrict, kEndpointReasoning })
         m_file.remove(key);
     m_notice.clear();
     Q_EMIT sidebarFoldedChanged();

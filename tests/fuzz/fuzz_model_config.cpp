@@ -36,7 +36,9 @@ void checkShape(const ModelShape &shape)
                 require(size > 0 && !__builtin_mul_overflow(elements, size, &elements));
         }
     }
-    require(sequenceMemory(shape, shape.maxPositionEmbeddings, firesteel::kernels::DType::F32).total() > 0);
+    require(
+        sequenceMemory(shape, shape.maxPositionEmbeddings, firesteel::kernels::DType::F32).total()
+        > 0);
 }
 
 } // namespace

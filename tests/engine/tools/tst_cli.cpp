@@ -116,7 +116,7 @@ TEST_CASE("bench load reads every byte of a model's tensors")
 {
     const TinyModel model;
     const CliRun run = model.run({ "bench", "load", "--processor", "cpu" });
-    CAPTURE(run.errors);
+    CAPTURE(run.error);
     REQUIRE(run.status == 0);
     const auto report = nlohmann::json::parse(run.output);
     CHECK(report["bytes"].get<std::uint64_t>() > 100'000);
