@@ -88,7 +88,7 @@ ApplicationWindow {
     height: 800
     minimumWidth: 480
     minimumHeight: 360
-    title: qsTr("%1 · Firesteel").arg(application.conversation.title)
+    title: application.conversation.title !== "" ? qsTr("%1 · Firesteel").arg(application.conversation.title) : "Firesteel"
     color: Theme.page
     font.family: Theme.sans
     font.pixelSize: Theme.uiSize

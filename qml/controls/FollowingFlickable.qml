@@ -14,6 +14,7 @@ Flickable {
     default property alias content: column.data
     property alias spacing: column.spacing
     property int margin: Theme.step * 4
+    property real side: 0 // free on both sides of the column; the scroll bar stays at the edge
     readonly property Item focused: Window.activeFocusItem
 
     function isInside(item: Item): bool {
@@ -43,6 +44,7 @@ Flickable {
     ColumnLayout {
         id: column
 
-        width: root.width - (root.contentHeight > root.height ? Theme.step * 3 : 0)
+        x: root.side
+        width: root.width - 2 * root.side - (root.contentHeight > root.height ? Math.max(0, Theme.step * 3 - root.side) : 0)
     }
 }

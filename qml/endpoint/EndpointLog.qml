@@ -82,6 +82,7 @@ ColumnLayout {
                 text: row.time
                 color: Theme.dim
                 font.pixelSize: Theme.smallSize
+                font.features: ({ "tnum": 1 }) // one below the other
             }
             ColumnLayout {
                 Layout.fillWidth: true

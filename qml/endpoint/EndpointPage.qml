@@ -21,12 +21,9 @@ FocusScope {
     FollowingFlickable {
         id: flick
 
-        readonly property real side: Math.max(Theme.step * 4, (root.width - Theme.columnWidth) / 2)
-
         objectName: "endpointFlickable"
         anchors.fill: parent
-        anchors.leftMargin: side
-        anchors.rightMargin: side
+        side: Math.max(Theme.step * 4, (root.width - Theme.columnWidth) / 2)
         spacing: Theme.step * 5
 
         RowLayout {

@@ -60,7 +60,8 @@ TestCase {
 
     function test_isFoundInTheToolsMenu() {
         const back = item("endpointBack");
-        tryVerify(() => back.mapToItem(null, 0, 0).x > window.width / 2); // laid out
+        tryVerify(() => back.mapToItem(null, 0, 0).x > window.width / 2);
+        verify(waitForPolish(window)); // laid out
         mouseClick(back);
         compare(window.shownPage, "");
         mouseClick(item("toolsButton"));

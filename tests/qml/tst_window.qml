@@ -62,6 +62,13 @@ TestCase {
         press(Qt.Key_Return, Qt.NoModifier);
     }
 
+    function test_theTitleNamesTheChatAndTheProgram() {
+        ready();
+        compare(window.title, "Firesteel");
+        say("first");
+        tryCompare(window, "title", "first · Firesteel");
+    }
+
     function test_theComposerHasTheKeyboardAtFirst() {
         ready();
         tryVerify(() => input().activeFocus);
