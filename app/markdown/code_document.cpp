@@ -211,7 +211,7 @@ void CodeDocument::setTextDocument(QQuickTextDocument *document)
 {
     if (document == m_quickDocument)
         return;
-    delete m_highlighter;
+    dropHighlighter();
     m_quickDocument = document;
     m_shown = 0;
     showCode();
@@ -278,10 +278,17 @@ void CodeDocument::showCode()
         m_highlighter->continueSoon();
 }
 
+void CodeDocument::dropHighlighter()
+{
+    CodeHighlighter *old = m_highlighter;
+    m_highlighter.clear();
+    delete old;
+}
+
 void CodeDocument::attachHighlighter()
 {
     QTextDocument *document = m_quickDocument ? m_quickDocument->textDocument() : nullptr;
-    delete m_highlighter;
+    dropHighlighter();
     if (document == nullptr || m_language.isEmpty())
         return;
     KSyntaxHighlighting::Repository *repository = Languages::instance().repository();

@@ -62,6 +62,7 @@ Q_SIGNALS:
 
 private:
     void showCode();
+    void dropHighlighter();
     void attachHighlighter();
 
     QPointer<QQuickTextDocument> m_quickDocument;

@@ -289,6 +289,7 @@ Result<std::uint64_t> readPieces(std::span<const std::filesystem::path> files,
     {
         const int readers = std::min<int>(kDirectReaders, static_cast<int>(blocks.size()));
         std::vector<std::jthread> threads;
+        threads.reserve(static_cast<std::size_t>(readers));
         for (int i = 0; i < readers; ++i)
             threads.emplace_back([&work] { work.run(); });
         while (!work.waitForEnd(readers))

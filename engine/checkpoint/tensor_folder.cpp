@@ -233,6 +233,7 @@ std::optional<TensorFolder::Place> TensorFolder::locate(const void *data) const
 std::vector<fs::path> TensorFolder::files() const
 {
     std::vector<fs::path> paths;
+    paths.reserve(m_files.size());
     for (const SafeTensors &file : m_files)
         paths.push_back(file.path());
     return paths;

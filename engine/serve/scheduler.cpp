@@ -46,6 +46,8 @@ std::vector<std::size_t> Scheduler::order() const
         ++bySource[request->source()];
     std::vector<int> ahead;
     std::vector<std::size_t> order;
+    ahead.reserve(m_waiting.size());
+    order.reserve(m_waiting.size());
     for (const Waiting &entry : m_waiting) {
         ahead.push_back(bySource[entry.source()]++);
         order.push_back(order.size());

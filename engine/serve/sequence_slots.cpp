@@ -28,6 +28,7 @@ SequenceSlots::SequenceSlots(Model &model, int count, int contextTokens,
                              std::uint64_t snapshotBudget)
     : m_budget(snapshotBudget)
 {
+    m_slots.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i)
         m_slots.push_back({ .state = model.newSequence(contextTokens), .kept = {} });
 }

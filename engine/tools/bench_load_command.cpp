@@ -42,6 +42,7 @@ double readOnly(const std::vector<std::filesystem::path> &files, int readers)
     const Clock::time_point begin = Clock::now();
     {
         std::vector<std::jthread> threads;
+        threads.reserve(static_cast<std::size_t>(readers));
         for (int reader = 0; reader < readers; ++reader) {
             threads.emplace_back([&, reader] {
                 constexpr std::align_val_t kAlign { kDirectAlignment };
@@ -52,7 +53,8 @@ double readOnly(const std::vector<std::filesystem::path> &files, int readers)
                     for (off_t at = reader * static_cast<off_t>(kDirectBlockBytes);
                          file >= 0 && ::pread(file, memory, kDirectBlockBytes, at) > 0;
                          at += readers * static_cast<off_t>(kDirectBlockBytes)) { }
-                    ::close(file);
+                    if (file >= 0)
+                        ::close(file);
                 }
                 ::operator delete[](memory, kAlign);
             });
@@ -76,6 +78,7 @@ int runBenchLoad(const CliOptions &options)
         const auto target = kernels::Buffer<std::byte>::zeros(
             static_cast<std::size_t>(folder->totalBytes()), stream);
         std::vector<FilePiece> pieces;
+        pieces.reserve(folder->tensors().size());
         std::byte *to = target.data();
         for (const auto &[name, tensor] : folder->tensors()) {
             const auto place = folder->locate(tensor.entry->bytes.data());

@@ -267,7 +267,6 @@ int runBenchPrefill(const CliOptions &options)
     // Independent rows: long prompts reach every expert.
     m.model->forceRouting(routingOf(shape, 4096, 1.0, 7));
     const std::vector<std::int32_t> prompt(static_cast<std::size_t>(tokens), 1);
-    std::vector<double> seconds;
     const auto read = [&](int count) {
         sequence.clear();
         kernels::synchronize(m.stream->cuda());
@@ -278,8 +277,8 @@ int runBenchPrefill(const CliOptions &options)
     };
     read(std::min(tokens, kLoadingTokens)); // the first one loads the kernels
     const int runs = tokens > kLongPrompt ? 1 : 3;
-    for (int run = 0; run < runs; ++run)
-        seconds.push_back(read(tokens));
+    std::vector<double> seconds(static_cast<std::size_t>(runs));
+    std::ranges::generate(seconds, [&] { return read(tokens); });
     Json report = headerOf(m, options);
     const Spread spread = spreadOf(seconds);
     report["prompt_tokens"] = tokens;
