@@ -102,6 +102,8 @@ void Scheduler::dropEnded()
 
 void Scheduler::announcePositions()
 {
+    if (m_waiting.empty())
+        return; // before every step
     int position = static_cast<int>(m_running.size());
     for (const std::size_t i : order()) {
         Waiting &entry = m_waiting[i];

@@ -72,7 +72,8 @@ private:
     Match longestMatch(std::span<const std::int32_t> prompt) const;
     int leastRecentlyUsed(int except) const; // free one
     void drop(Slot &slot, std::size_t kept);
-    // Makes room for one more snapshot; returns the memory of one that went, or nothing to reuse.
+    // Makes room for a snapshot of so many bytes; `storage` gets the memory of one that made way.
+    // False where the whole budget is less.
     bool makeRoom(std::uint64_t bytes, SequenceState::Snapshot &storage);
 
     std::vector<Slot> m_slots;
