@@ -228,7 +228,6 @@ void EngineThread::execute(LoadCommand &command)
 void EngineThread::endCancelled()
 {
     while (const std::optional<QueuedRequest> queued = m_scheduler.takeCancelled()) {
-        m_queue.admitted();
         m_queue.ended(queued->id);
         Finished finished;
         finished.reason = FinishReason::Cancelled;
@@ -246,7 +245,7 @@ void EngineThread::endCancelled()
 void EngineThread::admit()
 {
     while (std::optional<QueuedRequest> queued = m_scheduler.admit()) {
-        m_queue.admitted();
+        m_queue.admitted(queued->id);
         m_admitting = { queued->id, queued->sink };
         const SequenceSlots::Lease lease = m_loaded->slots().acquire(queued->request.prompt.tokens);
         if (Dflash2Drafter *drafter = m_loaded->dflash2()) {
@@ -420,7 +419,6 @@ void EngineThread::dropModel(const Error &reason)
             request->endFailed(reason);
     }
     while (const std::optional<QueuedRequest> queued = m_scheduler.takeWaiting()) {
-        m_queue.admitted();
         failRequest(queued->id, queued->sink, reason);
     }
     m_loaded.reset();
@@ -428,7 +426,6 @@ void EngineThread::dropModel(const Error &reason)
 
 void EngineThread::reportStats()
 {
-    m_counters.runningRequests = static_cast<int>(m_scheduler.running().size());
     m_counters.usedTokens = 0;
     for (const std::unique_ptr<ActiveRequest> &request : m_scheduler.running())
         m_counters.usedTokens += request->sequence().position();

@@ -47,11 +47,10 @@ Result<RequestId> RequestQueue::submit(GenerationRequest request, EventSink sink
         if (m_facts != facts)
             return fail(ErrorCode::NotLoaded,
                         "The model was replaced while the request was being checked.");
-        if (m_waiting >= m_capacity)
+        if (const int waiting = waitingRequests(); waiting >= m_capacity)
             return fail(ErrorCode::QueueFull,
-                        std::format("{} requests are waiting already.", m_waiting));
+                        std::format("{} requests are waiting already.", waiting));
         id = ++m_lastId;
-        ++m_waiting;
         const Live live { .cancel = {},
                           .thinking = {},
                           .source = request.source,
@@ -99,7 +98,8 @@ EngineStats RequestQueue::stats() const
 {
     const std::lock_guard lock(m_mutex);
     EngineStats stats = m_stats;
-    stats.waitingRequests = m_waiting;
+    stats.waitingRequests = waitingRequests();
+    stats.runningRequests = static_cast<int>(m_live.size()) - stats.waitingRequests;
     // What the engine thread reported last may have ended since; what it did not report waits.
     stats.requests.clear();
     for (const auto &[id, live] : m_live) {
@@ -111,6 +111,12 @@ EngineStats RequestQueue::stats() const
         status.promptTokens = live.promptTokens;
     }
     return stats;
+}
+
+int RequestQueue::waitingRequests() const
+{
+    return static_cast<int>(
+        std::ranges::count_if(m_live, [](const auto &entry) { return entry.second.isWaiting; }));
 }
 
 void RequestQueue::addModel(EngineStats &stats) const
@@ -162,10 +168,10 @@ void RequestQueue::withdraw(const CancelToken &load, EngineStats::State state)
     m_stats.state = state;
 }
 
-void RequestQueue::admitted()
+void RequestQueue::admitted(RequestId id)
 {
     const std::lock_guard lock(m_mutex);
-    --m_waiting;
+    m_live.at(id).isWaiting = false;
 }
 
 void RequestQueue::ended(RequestId id)

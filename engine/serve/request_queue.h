@@ -69,13 +69,15 @@ public:
     // rules: publish() then returns false and withdraw() leaves the state alone.
     bool publish(const CancelToken &load, std::shared_ptr<const ModelFacts> facts);
     void withdraw(const CancelToken &load, EngineStats::State state); // no model is ready any more
-    void admitted(); // a waiting request became a running one or was dropped
-    void ended(RequestId id); // its last event was sent
-    // State, waitingRequests, the requests that wait and the model's facts are the queue's own.
+    void admitted(RequestId id); // a waiting request became a running one
+    void ended(RequestId id); // waiting or running, nothing of it is left to do
+    // State, numbers of requests, those that wait and the model's facts are the queue's own: a
+    // request is waiting or running from submit() to ended(), between two reports too.
     void report(const EngineStats &counters);
 
 private:
     void supersede(std::optional<LoadOptions> options, LoadSink sink, EngineStats::State state);
+    int waitingRequests() const; // of m_live
     void addModel(EngineStats &stats) const; // facts of the one that is ready
     Inbox takeLocked();
 
@@ -91,9 +93,9 @@ private:
         CancelToken thinking;
         std::string source;
         int promptTokens = 0;
+        bool isWaiting = true;
     };
     std::map<RequestId, Live> m_live; // waiting or running
-    int m_waiting = 0;
     RequestId m_lastId = 0;
     CancelToken m_currentLoad;
     std::shared_ptr<const ModelFacts> m_facts;

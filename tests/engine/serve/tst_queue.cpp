@@ -92,6 +92,22 @@ TEST_CASE("a full queue refuses, and takes again when there is room")
     CHECK(second.endings() == 1);
 }
 
+TEST_CASE("a request is counted from submit to its end, also while it is admitted")
+{
+    test::EngineFixture fixture;
+    REQUIRE(fixture.load());
+    int uncounted = 0;
+    for (int i = 0; i < 50; ++i) {
+        const test::RequestLog log = fixture.submit(endlessRequest(10, 3));
+        do {
+            const EngineStats stats = fixture.engine().stats();
+            const bool isOver = log.endings() > 0;
+            uncounted += !isOver && stats.waitingRequests + stats.runningRequests < 1 ? 1 : 0;
+        } while (log.endings() == 0);
+    }
+    CHECK(uncounted == 0);
+}
+
 TEST_CASE("the statistics name every request, its source and how far it is")
 {
     test::EngineFixture fixture;
