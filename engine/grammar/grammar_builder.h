@@ -16,6 +16,8 @@
 
 namespace firesteel::engine {
 
+struct GrammarDraft;
+
 class GrammarBuilder
 {
 public:
@@ -57,7 +59,7 @@ public:
         return call(made);
     }
 
-    bool isTooLarge() const { return m_size > kMaxNodes; }
+    bool isTooLarge() const { return m_size > kMaxNodes || m_terms.size() > 4 * kMaxNodes; }
 
     // Errors: BadRequest: too large, a rule that begins with itself, or no text at all.
     Result<std::shared_ptr<const Grammar>> build(Rule start);
@@ -76,21 +78,21 @@ private:
         std::size_t max = 0;
         Rule rule = 0; // Call
         std::int32_t stateCount = 0; // Automaton
-        std::vector<Expression> parts; // Sequence, Choice, Repeat (one)
-        std::vector<AutomatonEdge> edges;
-        std::vector<std::int32_t> endStates;
+        std::vector<Expression> parts {}; // Sequence, Choice, Repeat (one)
+        std::vector<AutomatonEdge> edges {};
+        std::vector<std::int32_t> endStates {};
         std::size_t size = 1; // nodes when written out, about
     };
     struct RuleRecord
     {
         bool isNesting = false;
         Expression body = kNever;
-        Grammar::Node start = 0;
-        Grammar::Node end = 0;
     };
-    struct Draft; // the network while it is written
+    class Writer;
 
     Expression add(Term term);
+    static std::shared_ptr<const Grammar> assemble(GrammarDraft draft,
+                                                   const std::vector<std::uint8_t> &needs);
 
     std::vector<Term> m_terms { Term {}, Term { .kind = Kind::Never } };
     std::vector<RuleRecord> m_rules;

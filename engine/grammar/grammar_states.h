@@ -83,10 +83,8 @@ private:
     {
         std::vector<Place> places; // sorted; those where a symbol is read
         bool mayEnd = false;
-    };
-    struct PlacesHash
-    {
-        std::size_t operator()(const std::vector<Place> &places) const;
+
+        bool operator==(const Record &) const = default;
     };
 
     static constexpr State kUnknown = -2;
@@ -96,7 +94,7 @@ private:
         return static_cast<std::size_t>(state) * m_width + symbolClass;
     }
     State step(State state, std::uint16_t symbolClass);
-    State intern(std::vector<Place> places, bool mayEnd);
+    State intern(Record record);
     Record close(std::vector<Place> pending);
     std::int32_t push(Grammar::Node node, std::int32_t parent, bool isNesting);
     void clear();
@@ -104,7 +102,7 @@ private:
     std::shared_ptr<const Grammar> m_grammar;
     std::size_t m_width; // classes
     std::vector<Frame> m_frames;
-    std::unordered_map<std::uint64_t, std::vector<std::int32_t>> m_frameIds;
+    std::unordered_map<std::uint64_t, std::int32_t> m_frameIds; // by node, parent and kind
     std::vector<Record> m_states;
     std::unordered_map<std::uint64_t, std::vector<State>> m_stateIds; // by hash
     std::vector<State> m_next; // [states, classes]
