@@ -106,8 +106,6 @@ private:
             m_schemas.all.emplace_back().place = place;
             if (m_pending.size() > kMaxSchemas)
                 refuse("", std::format("more than {} schemas", kMaxSchemas));
-            if (static_cast<std::size_t>(std::ranges::count(place, '/')) > 2 * kMaxSchemaDepth)
-                refuse("", std::format("nested deeper than {} schemas", kMaxSchemaDepth));
         }
         return known->second;
     }

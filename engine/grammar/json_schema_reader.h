@@ -12,7 +12,6 @@ namespace firesteel::engine {
 
 inline constexpr std::size_t kMaxSchemaBytes = 256UZ * 1024;
 inline constexpr std::size_t kMaxSchemas = 10'000; // in one document, those of references included
-inline constexpr std::size_t kMaxSchemaDepth = 100;
 inline constexpr std::size_t kMaxEnumValues = 4096;
 inline constexpr std::size_t kMaxAlternatives = 256; // of one anyOf or oneOf
 inline constexpr std::size_t kMaxStringLength = 8192; // a larger maxLength becomes this

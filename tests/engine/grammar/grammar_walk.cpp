@@ -84,6 +84,8 @@ Walk randomWalk(GrammarStates &states, std::mt19937 &random, std::size_t length)
                 }
             }
         }
+        if (next.back() >= engine::kFirstTag && random() % (isLate ? 2 : 8) == 0)
+            chosen = next.back(); // the end tag where text could go on for ever
         walk.symbols.push_back(chosen);
         state = states.next(state, chosen);
     }
