@@ -163,11 +163,23 @@ private:
         const bool restrictsNothing = std::ranges::find(kAnnotations, keyword) != kAnnotations.end()
             || keyword == "definitions" || (keyword == "$id" && schema.place.empty())
             || (keyword == "uniqueItems" && value.kind == Kind::Boolean && !value.isTruthy())
-            || (keyword == "minProperties" && value.text == "0");
+            || (keyword == "minProperties" && value.text == "0")
+            || (keyword == "propertyNames" && allowsEveryString(value));
         if (!restrictsNothing)
             refuse(schema.place,
                    keyword == "$id" ? "'$id' is supported only where the schema begins"
                                     : std::format("'{}' is not supported", printable(keyword)));
+    }
+
+    // As generators of schemas write it for maps: true, {} or {"type": "string"}.
+    static bool allowsEveryString(const PromptJson &schema)
+    {
+        if (schema.kind == Kind::Boolean)
+            return schema.isTruthy();
+        return schema.kind == Kind::Object
+            && (schema.keys.empty()
+                || (schema.keys.size() == 1 && schema.keys.front() == "type"
+                    && schema.items.front().text == "string"));
     }
 
     void readType(JsonSchema &schema, const std::string & /*keyword*/, const PromptJson &value)

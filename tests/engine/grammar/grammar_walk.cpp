@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "grammar_walk.h"
+#include "tests/engine/grammar/grammar_walk.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "schema_data.h"
+#include "tests/engine/grammar/schema_data.h"
 
 #include "tests/support/test_paths.h"
 

@@ -3,8 +3,8 @@
 // Writes random texts of every supported schema of tests/data/schemas, for check_schema_walks.py:
 // one JSON object a line, {"name", "schema", "error"} or {"name", "schema", "texts"}.
 #include "engine/grammar/json_grammar.h"
-#include "grammar_walk.h"
-#include "schema_data.h"
+#include "tests/engine/grammar/grammar_walk.h"
+#include "tests/engine/grammar/schema_data.h"
 
 #include <cstdlib>
 #include <iostream>

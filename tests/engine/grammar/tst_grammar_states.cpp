@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/grammar/grammar_builder.h"
 #include "engine/grammar/grammar_states.h"
-#include "grammar_walk.h"
+#include "tests/engine/grammar/grammar_walk.h"
 
 #include <doctest/doctest.h>
 #include <utility>

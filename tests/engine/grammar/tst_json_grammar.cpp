@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "engine/grammar/json_grammar.h"
-#include "grammar_walk.h"
+#include "tests/engine/grammar/grammar_walk.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

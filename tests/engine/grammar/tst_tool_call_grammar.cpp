@@ -3,7 +3,7 @@
 #include "engine/grammar/json_schema_reader.h"
 #include "engine/grammar/tool_call_grammar.h"
 #include "engine/text/chat_format.h"
-#include "grammar_walk.h"
+#include "tests/engine/grammar/grammar_walk.h"
 
 #include <algorithm>
 #include <array>
