@@ -5,6 +5,16 @@
 
 namespace firesteel::engine {
 
+namespace {
+
+// One whose value has no other spelling but with a fraction or an exponent.
+bool isPlainInteger(std::string_view number)
+{
+    return number != "-0" && number.find_first_of(".eE") == std::string_view::npos;
+}
+
+} // namespace
+
 JsonType jsonTypeOf(const PromptJson &value)
 {
     switch (value.kind) {
@@ -32,6 +42,8 @@ bool isEqualJson(const PromptJson &a, const PromptJson &b)
     case PromptJson::Kind::Null:
         return true;
     case PromptJson::Kind::Number:
+        if (a.text == b.text || (isPlainInteger(a.text) && isPlainInteger(b.text)))
+            return a.text == b.text;
         return decimalOf(a.text) == decimalOf(b.text);
     case PromptJson::Kind::Boolean:
     case PromptJson::Kind::String:
@@ -109,14 +121,6 @@ std::vector<SchemaId> JsonSchemas::itemSchemas(const Conjunction &array, std::si
             ids.push_back(*schema.items);
     }
     return ids;
-}
-
-bool JsonSchemas::isRequired(const Conjunction &object, const std::string &key) const
-{
-    return std::ranges::any_of(object, [&](SchemaId id) {
-        const std::vector<std::string> &required = (*this)[id].required;
-        return std::ranges::find(required, key) != required.end();
-    });
 }
 
 } // namespace firesteel::engine

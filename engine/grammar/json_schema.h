@@ -83,7 +83,6 @@ struct JsonSchemas
     // What an object's value of `key` has to satisfy, and an array's item; not expanded.
     std::vector<SchemaId> propertySchemas(const Conjunction &object, const std::string &key) const;
     std::vector<SchemaId> itemSchemas(const Conjunction &array, std::size_t index) const;
-    bool isRequired(const Conjunction &object, const std::string &key) const;
 };
 
 } // namespace firesteel::engine

@@ -454,7 +454,7 @@ private:
         }
     }
 
-    static constexpr std::size_t kMaxPatterns = 256;
+    static constexpr std::size_t kMaxPatterns = 100;
     static constexpr std::size_t kMaxReferenceDepth = 32; // of $ref and allOf, anyOf, oneOf
     static constexpr std::size_t kMaxValueDepth = 32;
 

@@ -18,7 +18,7 @@ using Expression = GrammarBuilder::Expression;
 
 constexpr std::size_t kMaxIndent = 32; // spaces and tabs behind a line break
 constexpr std::size_t kMaxAlternativesInAll = 1024; // of one value
-constexpr std::size_t kMaxComparisons = 100'000;
+constexpr std::size_t kMaxWork = 100'000'000; // comparisons of schemas and values: seconds at most
 constexpr std::size_t kMaxRules = 20'000;
 
 Conjunction united(const Conjunction &a, const Conjunction &b)
@@ -61,8 +61,11 @@ Result<void> JsonValueRules::finish()
     for (; !m_missing.empty() && m_error.empty(); m_missing.pop_front()) {
         const Conjunction key = m_missing.front();
         std::vector<Expression> ways;
-        for (const Conjunction &flat : alternatives(key))
+        for (const Conjunction &flat : alternatives(key)) {
+            if (m_builder.isTooLarge() || !m_error.empty())
+                break;
             ways.push_back(leaf(flat));
+        }
         m_builder.define(m_rules.at(key), m_builder.choice(std::move(ways)));
         if (m_rules.size() > kMaxRules || m_builder.isTooLarge())
             refuse("", "the schema needs too large a grammar");
@@ -76,6 +79,19 @@ void JsonValueRules::refuse(const std::string &place, std::string_view why)
 {
     if (m_error.empty())
         m_error = place.empty() ? std::string(why) : std::format("{}: {}", printable(place), why);
+}
+
+// Counts looking `times` times at a conjunction and its enums. False: that is too much in all.
+bool JsonValueRules::charge(const Conjunction &flat, std::size_t times)
+{
+    std::size_t size = flat.size();
+    for (const SchemaId id : flat)
+        size += m_schemas[id].enumValues.size();
+    m_work += size * (times + 1);
+    if (m_work > kMaxWork)
+        refuse(flat.empty() ? "" : m_schemas[flat.front()].place,
+               "its combinations take too long to compile");
+    return m_work <= kMaxWork;
 }
 
 void JsonValueRules::addChoices(SchemaId id, std::vector<Choice> &choices) const
@@ -114,7 +130,7 @@ void JsonValueRules::addAlternatives(const Conjunction &flat, std::vector<Choice
     if (choice.isExclusive)
         requireDisjoint(flat, choice.schema);
     for (const SchemaId id : choice.isExclusive ? schema.oneOf : schema.anyOf) {
-        if (out.size() > kMaxAlternativesInAll || ++m_comparisons > kMaxComparisons) {
+        if (out.size() > kMaxAlternativesInAll || !charge(flat, flat.size())) {
             refuse(schema.place, "too many combinations of 'anyOf' and 'oneOf'");
             return;
         }
@@ -135,9 +151,8 @@ void JsonValueRules::requireDisjoint(const Conjunction &flat, SchemaId schema)
         alternatives.push_back(united(flat, m_schemas.expanded({ id })));
     for (std::size_t i = 0; i < alternatives.size(); ++i) {
         for (std::size_t j = 0; j < i && m_error.empty(); ++j) {
-            if (++m_comparisons > kMaxComparisons)
-                refuse(m_schemas[schema].place, "too many combinations of 'anyOf' and 'oneOf'");
-            else if (!areDisjoint(m_schemas, alternatives[i], alternatives[j]))
+            if (charge(alternatives[i], alternatives[j].size())
+                && !areDisjoint(m_schemas, alternatives[i], alternatives[j]))
                 refuse(m_schemas[schema].place,
                        std::format("'oneOf' is supported where no value can satisfy two of its "
                                    "schemas; {} and {} have no different types and no required "
@@ -186,6 +201,8 @@ Expression JsonValueRules::enumerated(const Conjunction &flat,
                                       const std::vector<PromptJson> &values)
 {
     std::vector<Expression> ways;
+    if (!charge(flat, values.size()))
+        return m_builder.never();
     for (const PromptJson &value : values) {
         if (allowsJson(m_schemas, flat, value))
             ways.push_back(m_builder.bytes(dumpPromptJson(value)));
@@ -256,6 +273,8 @@ Expression JsonValueRules::rawString(const std::vector<SchemaId> &ids, bool mayB
     std::vector<Expression> ways;
     for (const Conjunction &flat : alternatives(ids)) {
         if (const std::vector<PromptJson> *values = enumValues(flat)) {
+            if (!charge(flat, values->size()))
+                break;
             for (const PromptJson &value : *values) {
                 const bool isString = value.kind == PromptJson::Kind::String
                     && !(mayBeNull && value.text == "null");
@@ -322,7 +341,7 @@ Expression JsonValueRules::array(const Conjunction &flat)
 }
 
 std::optional<std::vector<JsonValueRules::Member>>
-JsonValueRules::members(const Conjunction &object) const
+JsonValueRules::members(const Conjunction &object)
 {
     std::vector<std::string> keys;
     for (const SchemaId id : object)
@@ -330,6 +349,8 @@ JsonValueRules::members(const Conjunction &object) const
                     m_schemas[id].propertyNames.end());
     for (const SchemaId id : object)
         keys.insert(keys.end(), m_schemas[id].required.begin(), m_schemas[id].required.end());
+    if (!charge(object, keys.size()))
+        return {};
     std::set<std::string> required;
     for (const SchemaId id : object)
         required.insert(m_schemas[id].required.begin(), m_schemas[id].required.end());

@@ -41,7 +41,7 @@ public:
         bool isRequired = false;
     };
     // Empty: a key is required that must not appear.
-    std::optional<std::vector<Member>> members(const Conjunction &object) const;
+    std::optional<std::vector<Member>> members(const Conjunction &object);
 
     // Writes the rules still missing. Errors: BadRequest, place and reason.
     Result<void> finish();
@@ -57,6 +57,7 @@ private:
                          std::vector<Conjunction> &out);
     void addChoices(SchemaId id, std::vector<Choice> &choices) const;
     void requireDisjoint(const Conjunction &flat, SchemaId schema);
+    bool charge(const Conjunction &flat, std::size_t times);
     void refuse(const std::string &place, std::string_view why);
 
     Expression leaf(const Conjunction &flat);
@@ -78,7 +79,7 @@ private:
     using TextKey = std::tuple<std::vector<const TextAutomaton *>, std::size_t,
                                std::optional<std::size_t>, StringRules::Style, bool>;
     std::map<TextKey, Expression> m_texts;
-    std::size_t m_comparisons = 0; // of alternatives
+    std::size_t m_work = 0;
     std::string m_error;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxPlaces = 20'000; // of the nondeterministic automaton
 constexpr std::size_t kMaxStates = 4096; // of the deterministic one
-constexpr std::size_t kMaxWork = 20'000'000; // places looked at: a fraction of a second
+constexpr std::size_t kMaxWork = 5'000'000; // places looked at: a fraction of a second
 
 using Place = std::int32_t;
 

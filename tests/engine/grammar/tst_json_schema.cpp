@@ -65,6 +65,8 @@ TEST_CASE("schema: enum and const")
     check(R"({"const":{"a":[1]}})", { R"({"a": [1]})" }, { "{}", R"({"a": [2]})" });
     check(R"({"type":"string","enum":["a",1,"abc"],"minLength":2})", { "\"abc\"" },
           { "\"a\"", "1" });
+    check(R"({"enum":[1,1.5,100,-0],"allOf":[{"enum":[1.0,1e2,1.50,0]}]})",
+          { "1", "1.5", "100", "0" }, { "2" });
     check(R"({"enum":[1,2,3],"const":2})", { "2" }, { "1", "3" });
     checkError(R"({"enum":[1],"type":"string"})", "no text satisfies it");
     checkError(R"({"enum":3})", "'enum': expected an array");
@@ -408,6 +410,17 @@ TEST_CASE("schema: hostile ones get an error")
             + R"({"anyOf":[{"type":["object","null"],"minLength":)" + std::to_string(i)
             + R"(},{"type":["object","string"],"maxLength":)" + std::to_string(i) + "}]}";
     checkError(combinations + "]}", "/allOf/0: too many combinations of 'anyOf' and 'oneOf'");
+
+    // Each of 30 properties compares the same 2 x 4,000 values.
+    std::string values = "0";
+    for (int i = 1; i < 4000; ++i)
+        values += "," + std::to_string(i);
+    std::string slow = R"({"$defs":{"a":{"enum":[)" + values + R"(]},"b":{"enum":[)" + values
+        + R"(]}},"properties":{)";
+    for (int i = 0; i < 30; ++i)
+        slow += std::string(i > 0 ? "," : "") + "\"p" + std::to_string(i)
+            + R"(":{"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/b"}]})";
+    checkError(slow + "}}", "/properties/p26: its combinations take too long to compile");
 
     // Shared parts, each twice in the next: 2^30 when followed one by one.
     std::string doubling = R"({"const":[[[]]],"$ref":"#/$defs/d0","$defs":{)";
