@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/api/anthropic_messages.h"
 
+#include "app/api/answer_format.h"
 #include "app/api/message_content.h"
 #include "app/api/request_fields.h"
 
@@ -146,10 +147,10 @@ void readAnthropicTools(Fields &body, ApiRequest &request)
     const std::string type = inner.string("type").value_or("");
     if (type == "none")
         request.tools.clear();
-    else if (type == "any" || type == "tool")
-        body.problem().report(unsupported("tool_choice",
-                                          "tool_choice: a call cannot be forced. \"auto\" and "
-                                          "\"none\" are supported."));
+    else if (type == "any")
+        forceCall(std::nullopt, "tool_choice", request, body.problem());
+    else if (type == "tool")
+        forceCall(inner.string("name").value_or(""), "tool_choice", request, body.problem());
     else if (type != "auto")
         body.problem().report(
             badRequest("tool_choice.type", "tool_choice.type must be auto, any, tool or none."));
@@ -178,7 +179,8 @@ void readAnthropicThinking(Fields &body, ApiRequest &request)
         engine::PromptOptions chosen = options;
         readEffort(inner, "effort", chosen);
         options.effort = chosen.effort;
-        inner.refuse("format", "the answer cannot be forced into a form.");
+        if (const Json *format = inner.object("format"))
+            readFormat(*format, "output_config.format", "", request, body.problem());
     }
 }
 
@@ -205,7 +207,9 @@ ApiResult<ApiRequest> parseAnthropicMessages(const Json &body, const engine::Mod
         problem.report(badRequest("max_tokens", "max_tokens is missing."));
     request.isStream = fields.boolean("stream").value_or(false);
     fields.refuse("mcp_servers", "servers of tools are not called from here.");
-    fields.refuse("output_format", "the answer cannot be forced into a form.");
+    if (const Json *format = fields.object("output_format"))
+        readFormat(*format, "output_format", "", request, problem);
+    completeFormat(request);
     fields.ignore({ "metadata", "service_tier", "container", "context_management" });
     request.unknownFields = fields.unknownFields();
     if (problem.isReported())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/api/openai_chat.h"
 
+#include "app/api/answer_format.h"
 #include "app/api/message_content.h"
 #include "app/api/request_fields.h"
 
@@ -85,30 +86,20 @@ void readToolChoice(Fields &body, ApiRequest &request)
     const Json *choice = body.any("tool_choice");
     if (choice == nullptr || *choice == "auto")
         return;
-    if (*choice == "none")
+    if (*choice == "none") {
         request.tools.clear();
-    else if (*choice == "required" || choice->is_object())
-        body.problem().report(unsupported("tool_choice",
-                                          "tool_choice: a call cannot be forced. \"auto\" and "
-                                          "\"none\" are supported."));
-    else
+    } else if (*choice == "required") {
+        forceCall(std::nullopt, "tool_choice", request, body.problem());
+    } else if (choice->is_object()) {
+        Fields inner(*choice, "tool_choice", body.problem());
+        const Json *function = inner.object("function");
+        Fields named(function != nullptr ? *function : *choice, "tool_choice.function",
+                     body.problem());
+        forceCall(named.string("name").value_or(""), "tool_choice", request, body.problem());
+    } else {
         body.problem().report(badRequest(
             "tool_choice", "tool_choice must be none, auto, required or name a function."));
-}
-
-void refuseResponseFormat(Fields &body)
-{
-    const Json *format = body.object("response_format");
-    if (format == nullptr)
-        return;
-    Fields inner(*format, "response_format", body.problem());
-    const std::string type = inner.string("type").value_or("");
-    if (type != "text")
-        body.problem().report(unsupported(
-            "response_format.type",
-            std::format("response_format.type is \"{}\"; only \"text\" is supported: the answer "
-                        "cannot be forced into a form. Describe the form in the prompt.",
-                        type)));
+    }
 }
 
 } // namespace
@@ -167,7 +158,9 @@ ApiResult<ApiRequest> parseChatCompletion(const Json &body, const engine::ModelI
         request.includesUsage = inner.boolean("include_usage").value_or(false);
     }
     refuseUnsupported(fields);
-    refuseResponseFormat(fields);
+    if (const Json *format = fields.object("response_format"))
+        readFormat(*format, "response_format", "json_schema", request, problem);
+    completeFormat(request);
     fields.ignore({ "user", "metadata", "store", "service_tier", "prompt_cache_key",
                     "prompt_cache_retention", "safety_identifier", "verbosity", "modalities" });
     request.unknownFields = fields.unknownFields();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/api/openai_responses.h"
 
+#include "app/api/answer_format.h"
 #include "app/api/message_content.h"
 #include "app/api/request_fields.h"
 
@@ -180,10 +181,11 @@ void readFlatTools(Fields &fields, ApiRequest &request)
     const Json *choice = fields.any("tool_choice");
     if (choice != nullptr && *choice == "none")
         request.tools.clear();
-    else if (choice != nullptr && (*choice == "required" || choice->is_object()))
-        fields.problem().report(unsupported("tool_choice",
-                                            "tool_choice: a call cannot be forced. \"auto\" and "
-                                            "\"none\" are supported."));
+    else if (choice != nullptr && *choice == "required")
+        forceCall(std::nullopt, "tool_choice", request, fields.problem());
+    else if (choice != nullptr && choice->is_object())
+        forceCall(Fields(*choice, "tool_choice", fields.problem()).string("name").value_or(""),
+                  "tool_choice", request, fields.problem());
     else if (choice != nullptr && *choice != "auto")
         fields.problem().report(
             badRequest("tool_choice", "tool_choice must be none, auto, required or an object."));
@@ -191,7 +193,7 @@ void readFlatTools(Fields &fields, ApiRequest &request)
         request.allowsParallelCalls = *parallel;
 }
 
-void readText(Fields &fields)
+void readText(Fields &fields, ApiRequest &request)
 {
     const Json *text = fields.object("text");
     if (text == nullptr)
@@ -201,13 +203,7 @@ void readText(Fields &fields)
     const Json *format = inner.object("format");
     if (format == nullptr)
         return;
-    Fields form(*format, "text.format", fields.problem());
-    if (const std::string type = form.string("type").value_or("text"); type != "text")
-        fields.problem().report(unsupported(
-            "text.format.type",
-            std::format("text.format.type is \"{}\"; only \"text\" is supported: the answer cannot "
-                        "be forced into a form. Describe the form in the prompt.",
-                        type)));
+    readFormat(*format, "text.format", "", request, fields.problem());
 }
 
 } // namespace
@@ -223,7 +219,8 @@ ApiResult<ApiRequest> parseResponses(const Json &body, const engine::ModelInfo &
     readFlatTools(fields, request);
     readSampling(fields, request.generation);
     readThinking(fields, request);
-    readText(fields);
+    readText(fields, request);
+    completeFormat(request);
     request.generation.maxTokens = readTokenLimit(fields, "max_output_tokens");
     request.isStream = fields.boolean("stream").value_or(false);
     fields.refuse("previous_response_id", "answers are not stored. Send the whole conversation.");

@@ -152,8 +152,7 @@ void readThinking(Fields &fields, ApiRequest &request)
 
 void refuseUnsupported(Fields &fields)
 {
-    constexpr std::string_view kNoGrammar
-        = "the answer cannot be forced into a form. Describe the form in the prompt.";
+    constexpr std::string_view kNoGrammar = "\"response_format\" with a JSON schema is.";
     for (const std::string_view name :
          { "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs",
            "grammar", "json_schema" })

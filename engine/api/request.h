@@ -133,6 +133,24 @@ struct Drafting
     std::optional<int> tokens; // K, guesses verified per step, 0..kMaxTokens; unset: as many as pay
 };
 
+// What the answer has to be. Thinking stays free; the tokens of the answer are held to it one by
+// one, so that it is complete and right wherever it ends by itself (docs/structured-output.md).
+struct AnswerFormat
+{
+    enum class Kind {
+        Free,
+        JsonObject, // any JSON object
+        JsonSchema, // JSON of `schema`
+        ToolCalls, // one call of `tools` or several
+    };
+    Kind kind = Kind::Free;
+    std::string schema; // a JSON Schema, of the subset that is supported
+    std::vector<Tool> tools; // those that may be called
+    bool allowsParallelCalls = true; // of ToolCalls; false: exactly one
+    // Of JsonObject and JsonSchema: the answer may be calls instead, which are free then.
+    bool mayCallInstead = false;
+};
+
 struct GenerationRequest
 {
     Prompt prompt;
@@ -145,6 +163,7 @@ struct GenerationRequest
     std::optional<int> thinkingBudget;
     // Ends an answer that says the same again and again (engine/decode/repetition_guard.h).
     bool stopsRepetition = true;
+    AnswerFormat format;
     Drafting drafting;
     std::string source; // who asks, for a person who looks at EngineStats; empty: this program
 };

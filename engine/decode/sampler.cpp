@@ -100,7 +100,8 @@ void Sampler::applyBias(std::span<float> logits) const
     }
 }
 
-std::int32_t Sampler::sample(std::span<float> logits, std::uint64_t position, TokenMask mask)
+std::optional<std::int32_t> Sampler::sample(std::span<float> logits, std::uint64_t position,
+                                            TokenMask mask)
 {
     if (!isFinite(logits))
         throw std::logic_error("Sampler: the model's logits are not finite");
@@ -109,7 +110,7 @@ std::int32_t Sampler::sample(std::span<float> logits, std::uint64_t position, To
     m_history.penalise(logits);
     const float largest = largestOf(logits);
     if (largest == kBanned)
-        throw std::logic_error("Sampler: no token is allowed");
+        return std::nullopt;
     if (m_params.temperature == 0)
         return static_cast<std::int32_t>(std::ranges::find(logits, largest) - logits.begin());
     return draw(

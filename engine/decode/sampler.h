@@ -13,6 +13,7 @@
 #include "engine/decode/token_history.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,9 +35,10 @@ public:
     void undo(int tokens); // takes back the newest accepted ones
 
     // logits: [vocabulary], used as scratch. position: absolute position of the token being
-    // sampled. Allocates in its first call only. Throws std::logic_error if a logit is not finite,
-    // a mask is too short or no id is allowed.
-    std::int32_t sample(std::span<float> logits, std::uint64_t position, TokenMask mask = {});
+    // sampled. None where mask and bias leave no id. Allocates in its first call only. Throws
+    // std::logic_error if a logit is not finite or a mask is too short.
+    std::optional<std::int32_t> sample(std::span<float> logits, std::uint64_t position,
+                                       TokenMask mask = {});
 
 private:
     void applyMask(std::span<float> logits, TokenMask mask) const;

@@ -45,6 +45,9 @@ ActiveRequest::ActiveRequest(QueuedRequest queued, std::shared_ptr<const ModelFa
     , m_prefilled(static_cast<std::size_t>(sequence.position()))
     , m_admitted(Clock::now())
 {
+    if (m_queued.grammar)
+        m_constraint.emplace(m_queued.grammar, m_facts->answerTokens(),
+                             m_queued.request.format.mayCallInstead);
     const std::vector<std::int32_t> &prompt = m_queued.request.prompt.tokens;
     m_sampler.addPrompt(prompt);
     m_maxTokens = static_cast<std::size_t>(sequence.contextTokens()) - prompt.size();
@@ -101,23 +104,39 @@ void ActiveRequest::setDrafts(DrafterKind drafter, std::span<const std::int32_t>
 
 void ActiveRequest::acceptFirst(std::span<float> logits)
 {
-    const std::int32_t token = nextToken(logits, static_cast<std::uint64_t>(m_sequence.position()),
-                                         m_parser.isThinking(), m_parser.reasoningTokens());
+    const auto token = nextToken(logits, static_cast<std::uint64_t>(m_sequence.position()),
+                                 m_parser.isThinking(), m_parser.reasoningTokens());
+    if (!token) {
+        endWithoutToken();
+        return;
+    }
     m_firstToken = Clock::now();
     m_timings.timeToFirstTokenSeconds = secondsBetween(m_queued.submitted, m_firstToken);
-    generated({ &token, 1 });
+    generated({ &*token, 1 });
 }
 
-std::int32_t ActiveRequest::nextToken(std::span<float> logits, std::uint64_t position,
-                                      bool isThinking, int thought)
+TokenMask ActiveRequest::mask(bool isThinking)
 {
-    std::int32_t token = m_sampler.sample(logits, position);
+    if (!m_constraint)
+        return {};
+    return isThinking ? m_constraint->thinkingMask() : m_constraint->mask();
+}
+
+std::optional<std::int32_t> ActiveRequest::nextToken(std::span<float> logits,
+                                                     std::uint64_t position, bool isThinking,
+                                                     int thought)
+{
+    std::optional<std::int32_t> token = m_sampler.sample(logits, position, mask(isThinking));
     const std::optional<int> budget = m_queued.request.thinkingBudget;
     if (isThinking && m_parser.endOfThinking() >= 0
         && (m_queued.thinking.isCancelled() || (budget && thought >= *budget)))
         token = m_parser.endOfThinking();
-    m_sampler.accept(token);
-    m_isLooping = m_guard.push(token) && m_queued.request.stopsRepetition;
+    if (!token)
+        return std::nullopt;
+    if (m_constraint && !isThinking)
+        m_constraint->accept(*token);
+    m_sampler.accept(*token);
+    m_isLooping = m_guard.push(*token) && m_queued.request.stopsRepetition;
     return token;
 }
 
@@ -129,24 +148,30 @@ ActiveRequest::Verified ActiveRequest::accept(std::span<float> logits)
     bool isThinking = m_parser.isThinking();
     int thought = m_parser.reasoningTokens();
     std::vector<std::int32_t> sampled;
+    bool hasToken = true;
     for (std::size_t row = 0; row < rows; ++row) {
         // Penalties and limits see the drafts accepted so far, as if each had been a step of its
         // own.
-        const std::int32_t token = nextToken(logits.subspan(row * vocabulary, vocabulary),
-                                             position + row + 1, isThinking, thought);
-        sampled.push_back(token);
-        isThinking = isThinking && token != m_parser.endOfThinking();
+        const auto token = nextToken(logits.subspan(row * vocabulary, vocabulary),
+                                     position + row + 1, isThinking, thought);
+        hasToken = token.has_value();
+        if (!hasToken)
+            break;
+        sampled.push_back(*token);
+        isThinking = isThinking && *token != m_parser.endOfThinking();
         ++thought;
-        if (row + 1 == rows || m_step[row + 1] != token || m_isLooping)
+        if (row + 1 == rows || m_step[row + 1] != *token || m_isLooping)
             break;
     }
     const auto drafted = static_cast<int>(rows) - 1;
-    const auto agreed = static_cast<int>(sampled.size()) - 1;
+    const int agreed = std::max(0, static_cast<int>(sampled.size()) - 1);
     m_policy.observe(m_stepDrafter, drafted, agreed);
     m_drafting.addStep(drafted, agreed);
     // Row r stays if the token that was sampled from it does.
-    const int kept = generated(sampled);
+    const int kept = sampled.empty() ? 0 : generated(sampled);
     m_sequence.commit(kept);
+    if (!hasToken && !m_hasEnded)
+        endWithoutToken();
     return { .rows = kept, .drafted = drafted, .agreed = agreed };
 }
 
@@ -182,6 +207,13 @@ int ActiveRequest::generated(std::span<const std::int32_t> tokens)
         break;
     }
     return outcome.consumed;
+}
+
+void ActiveRequest::endWithoutToken()
+{
+    endFailed({ ErrorCode::BadRequest,
+                m_constraint ? "The answer's format and logit_bias leave no token to choose."
+                             : "logit_bias leaves no token to choose." });
 }
 
 void ActiveRequest::endCancelled() { end(FinishReason::Cancelled); }

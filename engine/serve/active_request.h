@@ -7,6 +7,7 @@
 
 #include "engine/api/engine.h"
 #include "engine/api/event.h"
+#include "engine/decode/answer_constraint.h"
 #include "engine/decode/draft_policy.h"
 #include "engine/decode/drafter.h"
 #include "engine/decode/repetition_guard.h"
@@ -19,6 +20,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -85,9 +87,10 @@ private:
     void send(const GenerationEvent &event) const { m_queued.sink(m_queued.id, event); }
     void send(std::vector<OutputParser::Piece> pieces) const;
     // The token of a row: the sampler's, or the end of thinking where `thought` tokens of it are
-    // enough.
-    std::int32_t nextToken(std::span<float> logits, std::uint64_t position, bool isThinking,
-                           int thought);
+    // enough. None where bias and format leave none.
+    std::optional<std::int32_t> nextToken(std::span<float> logits, std::uint64_t position,
+                                          bool isThinking, int thought);
+    TokenMask mask(bool isThinking);
     // Takes sampled tokens; returns how many belong to the answer.
     int generated(std::span<const std::int32_t> tokens);
     std::span<const std::int32_t> answer() const
@@ -95,6 +98,7 @@ private:
         return std::span(m_tokens).subspan(m_queued.request.prompt.tokens.size());
     }
     void end(FinishReason reason);
+    void endWithoutToken();
 
     QueuedRequest m_queued;
     std::shared_ptr<const ModelFacts> m_facts;
@@ -104,6 +108,7 @@ private:
     std::uint64_t m_seed = 0;
     Sampler m_sampler;
     OutputParser m_parser;
+    std::optional<AnswerConstraint> m_constraint;
     RepetitionGuard m_guard;
     bool m_isLooping = false;
     std::size_t m_prefilled = 0;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "engine/serve/model_facts.h"
 
+#include "engine/grammar/json_grammar.h"
+#include "engine/grammar/tool_call_grammar.h"
 #include "engine/text/chat_format.h"
+#include "engine/text/chat_tools.h"
 
 #include <algorithm>
 #include <cmath>
@@ -122,6 +125,42 @@ Result<Prompt> ModelFacts::prepare(std::span<const Message> messages, std::span<
     if (auto checked = checkLength(prompt.tokens.size()); !checked)
         return std::unexpected(checked.error());
     return prompt;
+}
+
+std::shared_ptr<const AnswerTokens> ModelFacts::answerTokens() const
+{
+    std::call_once(m_hasAnswerTokens, [this] {
+        m_answerTokens = std::make_shared<const AnswerTokens>(m_tokenizer, m_info.vocabularySize,
+                                                              m_eosTokenIds);
+    });
+    return m_answerTokens;
+}
+
+Result<std::shared_ptr<const Grammar>> ModelFacts::grammarOf(const AnswerFormat &format) const
+{
+    switch (format.kind) {
+    case AnswerFormat::Kind::Free:
+        return nullptr;
+    case AnswerFormat::Kind::JsonObject:
+        return jsonObjectGrammar();
+    case AnswerFormat::Kind::JsonSchema:
+        return jsonSchemaGrammar(format.schema);
+    case AnswerFormat::Kind::ToolCalls:
+        break;
+    }
+    if (!answerTokens()->hasEveryTag())
+        return fail(ErrorCode::BadRequest, "This model has no way to call a tool.");
+    const auto tools = parseChatTools(format.tools);
+    if (!tools)
+        return std::unexpected(tools.error());
+    std::vector<CallableTool> callable;
+    callable.reserve(tools->size());
+    for (const ChatTool &tool : *tools) {
+        const PromptJson *parameters = tool.function.find("parameters");
+        callable.push_back(
+            { tool.name, parameters != nullptr ? dumpPromptJson(*parameters) : std::string() });
+    }
+    return toolCallGrammar(callable, format.allowsParallelCalls);
 }
 
 Result<void> checkSampling(const SamplingParams &params, int vocabularySize)

@@ -6,10 +6,14 @@
 #pragma once
 
 #include "engine/api/engine.h"
+#include "engine/decode/answer_constraint.h"
+#include "engine/grammar/grammar.h"
 #include "engine/serve/load_budget.h"
 #include "engine/text/tokenizer.h"
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -43,8 +47,13 @@ public:
     Result<Prompt> prepare(std::span<const Message> messages, std::span<const Tool> tools,
                            const PromptOptions &options) const;
 
-    // Everything about a request that can be refused before it waits. Errors: BadRequest (names the
-    // parameter), ContextExceeded.
+    // What the format holds an answer to; null where that is nothing. Errors: BadRequest naming
+    // what in the schema or the tools is not supported.
+    Result<std::shared_ptr<const Grammar>> grammarOf(const AnswerFormat &format) const;
+    std::shared_ptr<const AnswerTokens> answerTokens() const; // made at the first call
+
+    // Everything else about a request that can be refused before it waits. Errors: BadRequest
+    // (names the parameter), ContextExceeded.
     Result<void> check(const GenerationRequest &request) const;
 
 private:
@@ -55,6 +64,8 @@ private:
     std::vector<std::int32_t> m_eosTokenIds;
     LoadedSize m_size;
     std::vector<std::uint64_t> m_mappedTokens;
+    mutable std::once_flag m_hasAnswerTokens;
+    mutable std::shared_ptr<const AnswerTokens> m_answerTokens;
 };
 
 // Errors: BadRequest naming the parameter, its value and its range.

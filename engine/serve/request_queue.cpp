@@ -41,6 +41,11 @@ Result<RequestId> RequestQueue::submit(GenerationRequest request, EventSink sink
         return fail(ErrorCode::NotLoaded, "No model is loaded.");
     if (auto checked = facts->check(request); !checked)
         return std::unexpected(checked.error());
+    auto grammar = facts->grammarOf(request.format);
+    if (!grammar)
+        return std::unexpected(grammar.error());
+    if (*grammar)
+        facts->answerTokens(); // here, where it delays nobody else
     RequestId id = 0;
     {
         const std::lock_guard lock(m_mutex);
@@ -56,8 +61,8 @@ Result<RequestId> RequestQueue::submit(GenerationRequest request, EventSink sink
                           .source = request.source,
                           .promptTokens = static_cast<int>(request.prompt.tokens.size()) };
         m_live.emplace(id, live);
-        m_requests.push_back({ id, std::move(request), std::move(sink), live.cancel, live.thinking,
-                               std::chrono::steady_clock::now() });
+        m_requests.push_back({ id, std::move(request), std::move(*grammar), std::move(sink),
+                               live.cancel, live.thinking, std::chrono::steady_clock::now() });
     }
     m_wake.notify_one();
     return id;

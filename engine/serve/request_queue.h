@@ -25,6 +25,7 @@ struct QueuedRequest
 {
     RequestId id = 0;
     GenerationRequest request;
+    std::shared_ptr<const Grammar> grammar; // of its format; null: a free answer
     EventSink sink;
     CancelToken cancel;
     CancelToken thinking; // cancelled: the answer is wanted now

@@ -175,6 +175,8 @@ constexpr Option kOptions[] = {
           o.toolsFile = v;
           return !v.empty();
       } },
+    { "--schema", "FILE", kGenerate, "answer in JSON of this JSON Schema",
+      setPath<&CliOptions::schemaFile> },
     { "--effort", "LEVEL", kTalk, "reasoning effort: low, high or max (default)", setEffort },
     { "--no-thinking", "", kTalk, "answer without reasoning",
       [](CliOptions &o, std::string_view) {

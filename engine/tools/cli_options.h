@@ -47,6 +47,7 @@ struct CliOptions
     std::optional<std::string> prompt; // "-": standard input
     std::string system;
     std::filesystem::path toolsFile;
+    std::filesystem::path schemaFile;
     PromptOptions promptOptions;
     bool showsThinking = false;
     bool printsJson = false;

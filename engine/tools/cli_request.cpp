@@ -28,17 +28,28 @@ Result<ModelInfo> loadModel(CliSession &session, const CliOptions &options)
     return session.load(load);
 }
 
+namespace {
+
+Result<std::string> readText(const std::filesystem::path &file)
+{
+    std::ifstream stream(file);
+    if (!stream)
+        return fail(ErrorCode::NotFound, std::format("{}: cannot be opened", file.string()));
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+} // namespace
+
 Result<std::vector<Tool>> readTools(const std::filesystem::path &file)
 {
     std::vector<Tool> tools;
     if (file.empty())
         return tools;
-    std::ifstream stream(file);
-    if (!stream)
-        return fail(ErrorCode::NotFound, std::format("{}: cannot be opened", file.string()));
-    const std::string text { std::istreambuf_iterator<char>(stream), {} };
+    const auto text = readText(file);
+    if (!text)
+        return std::unexpected(text.error());
     // Ordered: the model sees the keys in the order of the file.
-    const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+    const auto json = nlohmann::ordered_json::parse(*text, nullptr, false);
     if (!json.is_array())
         return fail(ErrorCode::BadRequest,
                     std::format("{}: not a JSON array of functions", file.string()));
@@ -71,6 +82,14 @@ Result<GenerationRequest> makeRequest(const Engine &engine, const CliOptions &op
     request.maxTokens = options.maxTokens;
     request.stop = options.stop;
     request.drafting = options.drafting;
+    if (!options.schemaFile.empty()) {
+        auto schema = readText(options.schemaFile);
+        if (!schema)
+            return std::unexpected(schema.error());
+        request.format.kind = AnswerFormat::Kind::JsonSchema;
+        request.format.schema = std::move(*schema);
+        request.format.mayCallInstead = !tools.empty();
+    }
     return request;
 }
 

@@ -94,8 +94,13 @@ TEST_CASE("anthropic: tools become functions, those of Anthropic's servers are s
     CHECK_FALSE(
         accepted(with(tools + R"(,"tool_choice":{"type":"auto","disable_parallel_tool_use":true})"))
             .allowsParallelCalls);
-    refused(with(tools + R"(,"tool_choice":{"type":"any"})"), "tool_choice");
-    refused(with(tools + R"(,"tool_choice":{"type":"tool","name":"f"})"), "tool_choice");
+    using Kind = engine::AnswerFormat::Kind;
+    CHECK(accepted(with(tools + R"(,"tool_choice":{"type":"any"})")).generation.format.kind
+          == Kind::ToolCalls);
+    CHECK(accepted(with(tools + R"(,"tool_choice":{"type":"tool","name":"f"})"))
+              .generation.format.tools.size()
+          == 1);
+    refused(with(tools + R"(,"tool_choice":{"type":"tool","name":"h"})"), "tool_choice");
     refused(with(tools + R"(,"tool_choice":{"type":"x"})"), "tool_choice.type");
     refused(with(R"("tools":[{"input_schema":{}}])"), "tools[0].name");
 }
@@ -149,5 +154,5 @@ TEST_CASE("anthropic: what is refused")
     refused(parse(R"({"max_tokens":9,"messages":[{"role":"robot","content":"x"}]})"),
             "messages[0].role");
     refused(with(R"("mcp_servers":[{"url":"x"}])"), "mcp_servers");
-    refused(with(R"("output_format":{"type":"json_schema"})"), "output_format");
+    refused(with(R"("output_format":{"type":"json_schema"})"), "output_format.schema");
 }

@@ -9,6 +9,7 @@
 
 using namespace firesteel;
 using namespace firesteel::app;
+using engine::AnswerFormat;
 
 namespace {
 
@@ -200,21 +201,58 @@ TEST_CASE("chat: tools and tool_choice")
     CHECK(accepted(tools + R"(,"tool_choice":"auto")").tools.size() == 1);
     CHECK(accepted(tools + R"(,"tool_choice":"none")").tools.empty());
     CHECK_FALSE(accepted(tools + R"(,"parallel_tool_calls":false)").allowsParallelCalls);
-    refused(tools + R"(,"tool_choice":"required")", "tool_choice", "unsupported");
-    refused(tools + R"(,"tool_choice":{"type":"function","function":{"name":"f"}})", "tool_choice",
-            "unsupported");
+    CHECK(accepted(tools).generation.format.kind == AnswerFormat::Kind::Free);
     refused(tools + R"(,"tool_choice":"maybe")", "tool_choice");
     refused(R"("tools":[{"type":"function"}])", "tools[0].function");
     refused(R"("tools":{})", "tools");
     refused(R"("tools":[1])", "tools[0]");
 }
 
+TEST_CASE("chat: a call that is forced")
+{
+    const std::string tools = R"("tools":[{"type":"function","function":{"name":"f"}},
+                                          {"type":"function","function":{"name":"g"}}])";
+    const AnswerFormat any = accepted(tools + R"(,"tool_choice":"required")").generation.format;
+    CHECK(any.kind == AnswerFormat::Kind::ToolCalls);
+    CHECK(any.tools.size() == 2);
+    CHECK(any.allowsParallelCalls);
+    const AnswerFormat one
+        = accepted(tools + R"(,"tool_choice":{"type":"function","function":{"name":"g"}},
+                              "parallel_tool_calls":false)")
+              .generation.format;
+    CHECK(one.kind == AnswerFormat::Kind::ToolCalls);
+    REQUIRE(one.tools.size() == 1);
+    CHECK(one.tools[0].json == R"({"type":"function","function":{"name":"g"}})");
+    CHECK_FALSE(one.allowsParallelCalls);
+    // A call outranks a format.
+    CHECK(accepted(tools + R"(,"tool_choice":"required","response_format":{"type":"json_object"})")
+              .generation.format.kind
+          == AnswerFormat::Kind::ToolCalls);
+    refused(R"("tool_choice":"required")", "tool_choice");
+    refused(tools + R"(,"tool_choice":{"type":"function","function":{"name":"h"}})", "tool_choice");
+    refused(tools + R"(,"tool_choice":{"type":"function"})", "tool_choice");
+}
+
 TEST_CASE("chat: response_format")
 {
-    CHECK(accepted(R"("response_format":{"type":"text"})").messages.size() == 1);
-    refused(R"("response_format":{"type":"json_object"})", "response_format.type", "unsupported");
-    refused(R"("response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{}}})",
-            "response_format.type", "unsupported");
+    CHECK(accepted(R"("response_format":{"type":"text"})").generation.format.kind
+          == AnswerFormat::Kind::Free);
+    CHECK(accepted(R"("response_format":{"type":"json_object"})").generation.format.kind
+          == AnswerFormat::Kind::JsonObject);
+    const AnswerFormat schema = accepted(R"("response_format":{"type":"json_schema","json_schema":
+                      {"name":"n","strict":true,"schema":{"required":["b","a"],"type":"object"}}})")
+                                    .generation.format;
+    CHECK(schema.kind == AnswerFormat::Kind::JsonSchema);
+    CHECK(schema.schema == R"({"required":["b","a"],"type":"object"})"); // in the client's order
+    CHECK_FALSE(schema.mayCallInstead);
+    CHECK(accepted(R"("response_format":{"type":"json_object"},
+                      "tools":[{"type":"function","function":{"name":"f"}}])")
+              .generation.format.mayCallInstead);
+    refused(R"("response_format":{"type":"regex"})", "response_format.type");
+    refused(R"("response_format":{"type":"json_schema"})", "response_format.json_schema.schema");
+    refused(R"("response_format":{"type":"json_schema","json_schema":{"name":"n","schema":7}})",
+            "response_format.json_schema.schema");
+    refused(R"("response_format":"json")", "response_format");
 }
 
 TEST_CASE("chat: what is not implemented is refused by name, never ignored")

@@ -93,7 +93,7 @@ TEST_CASE("responses: tools of other kinds are skipped")
              R"("parameters":{"type":"object"}}})");
     CHECK_FALSE(request.allowsParallelCalls);
     refused(R"({"input":"x","tools":[{"type":"function"}]})", "tools[0].name");
-    refused(R"({"input":"x","tool_choice":"required"})", "tool_choice");
+    refused(R"({"input":"x","tool_choice":"required"})", "tool_choice"); // of which tools
 }
 
 TEST_CASE("responses: reasoning effort")
@@ -110,7 +110,8 @@ TEST_CASE("responses: what is refused")
     refused(R"({"input":"x","background":true})", "background");
     refused(R"({"input":"x","prompt":{"id":"p"}})", "prompt");
     refused(R"({"input":"x","top_logprobs":1})", "top_logprobs");
-    refused(R"({"input":"x","text":{"format":{"type":"json_schema"}}})", "text.format.type");
+    refused(R"({"input":"x","text":{"format":{"type":"json_schema"}}})", "text.format.schema");
+    refused(R"({"input":"x","text":{"format":{"type":"yaml"}}})", "text.format.type");
     refused(R"({"input":[]})", "input");
     refused(R"({})", "input");
     refused(R"({"input":[{"type":"computer_call"}]})", "input[0].type");

@@ -32,7 +32,7 @@ void checkDraws(const engine::SamplingParams &params, std::uint64_t seed)
     std::vector<int> counts(kVocabulary, 0);
     for (std::uint64_t position = 0; position < kDraws; ++position) {
         std::vector<float> row = logits;
-        ++counts[static_cast<std::size_t>(sampler.sample(row, position))];
+        ++counts[static_cast<std::size_t>(*sampler.sample(row, position))];
     }
 
     double statistic = 0;

@@ -10,9 +10,11 @@ import subprocess
 import sys
 import time
 import traceback
+import typing
 
 import anthropic
 import openai
+import pydantic
 
 BASE = sys.argv[1]
 KEY = "not-needed-here"
@@ -64,9 +66,8 @@ def test_openai_tools() -> None:
 
 def test_openai_refusals() -> None:
     client = openai_client()
-    refusals = [({"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {}}}}, "response_format.type"),
-                ({"n": 2}, "n"), ({"logprobs": True}, "logprobs"),
-                ({"tools": [{"type": "function", "function": LOOK}], "tool_choice": "required"}, "tool_choice")]
+    refusals = [({"response_format": {"type": "json_schema", "json_schema": {"name": "n"}}}, "response_format.json_schema.schema"),
+                ({"n": 2}, "n"), ({"logprobs": True}, "logprobs"), ({"tool_choice": "required"}, "tool_choice")]
     for fields, param in refusals:
         try:
             client.chat.completions.create(model="m", messages=QUESTION, **fields)
@@ -74,12 +75,60 @@ def test_openai_refusals() -> None:
             assert error.param == param, (error.param, param)
         else:
             raise AssertionError(f"{fields} was accepted")
+    odd = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"properties": {"n": {"multipleOf": 3}}}}}
+    try:
+        client.chat.completions.create(model="m", messages=QUESTION, response_format=odd)
+    except openai.BadRequestError as error:
+        assert "/properties/n" in str(error) and "multipleOf" in str(error), error
+    else:
+        raise AssertionError("a schema that is not supported was accepted")
     try:
         client.chat.completions.create(model="m", messages=[{"role": "user", "content": "word " * 300_000}])
     except openai.BadRequestError as error:
         assert error.code == "context_length_exceeded" and "maximum context length is" in str(error)
     else:
         raise AssertionError("a prompt beyond the context was accepted")
+
+
+class Pet(pydantic.BaseModel):
+    kind: typing.Literal["cat", "dog"]
+    name: str = pydantic.Field(max_length=12)
+
+
+class Person(pydantic.BaseModel):
+    age: int = pydantic.Field(ge=0, le=150)
+    nick: typing.Optional[str] = pydantic.Field(max_length=8)
+    is_here: bool
+    pets: list[Pet] = pydantic.Field(max_length=2)
+
+
+NO_THINKING = {"chat_template_kwargs": {"enable_thinking": False}}
+
+
+def test_openai_structured_output() -> None:
+    client = openai_client()
+    for temperature in (0, 1):
+        parsed = client.chat.completions.parse(model="m", messages=QUESTION, response_format=Person, temperature=temperature,
+                                               max_tokens=300, reasoning_effort="none")
+        assert isinstance(parsed.choices[0].message.parsed, Person) and parsed.choices[0].finish_reason == "stop"
+    answer = client.responses.parse(model="m", input="Who is there?", text_format=Person, reasoning={"effort": "none"},
+                                    max_output_tokens=300)
+    assert isinstance(answer.output_parsed, Person), answer
+    # Thinking is free; its end is not the answer's.
+    thought = client.chat.completions.parse(model="m", messages=QUESTION, response_format=Person, temperature=0,
+                                            max_tokens=400, extra_body={"thinking_budget": 40})
+    assert isinstance(thought.choices[0].message.parsed, Person)
+
+
+def test_openai_forced_call() -> None:
+    client = openai_client()
+    tools = [openai.pydantic_function_tool(Person), openai.pydantic_function_tool(Pet)]
+    for choice, names in (("required", ("Person", "Pet")), ({"type": "function", "function": {"name": "Pet"}}, ("Pet",))):
+        answer = client.chat.completions.parse(model="m", messages=QUESTION, tools=tools, tool_choice=choice, temperature=0.7,
+                                               max_tokens=400, parallel_tool_calls=False, extra_body=NO_THINKING)
+        assert answer.choices[0].finish_reason == "tool_calls", answer
+        (call,) = answer.choices[0].message.tool_calls
+        assert call.function.name in names and isinstance(call.function.parsed_arguments, (Person, Pet))
 
 
 def test_openai_completions() -> None:
@@ -143,6 +192,28 @@ def test_anthropic_refusals() -> None:
         assert "messages[0].content[0].type" in str(error)
     else:
         raise AssertionError("a document was accepted")
+
+
+def test_anthropic_forced_call() -> None:
+    client = anthropic.Anthropic(base_url=BASE, api_key=KEY, max_retries=0)
+    tool = {"name": "pet", "description": "A pet.", "input_schema": Pet.model_json_schema()}
+    for choice in ({"type": "any"}, {"type": "tool", "name": "pet"}):
+        answer = client.messages.create(model="m", max_tokens=300, messages=QUESTION, tools=[tool],
+                                        tool_choice=choice | {"disable_parallel_tool_use": True})
+        assert answer.stop_reason == "tool_use", answer
+        Pet.model_validate(next(block.input for block in answer.content if block.type == "tool_use"))
+    answer = client.messages.create(model="m", max_tokens=300, messages=QUESTION, extra_body={
+        "output_format": {"type": "json_schema", "schema": Person.model_json_schema()}})
+    Person.model_validate_json(answer.content[-1].text)
+
+
+def test_langchain_structured_output() -> None:
+    from langchain_openai import ChatOpenAI
+
+    chat = ChatOpenAI(base_url=BASE + "/v1", api_key=KEY, model="m", temperature=0, max_tokens=300, max_retries=0,
+                      extra_body=NO_THINKING)
+    for method in ("json_schema", "function_calling"):
+        assert isinstance(chat.with_structured_output(Person, method=method).invoke("Who?"), Person), method
 
 
 def test_langchain() -> None:

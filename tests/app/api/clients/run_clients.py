@@ -3,7 +3,7 @@
 """Real client libraries against the real program on the small model that comes with it.
 
 Makes a virtual environment in Firesteel's cache folder once, with the pinned versions of requirements.txt through pip's
-ordinary configuration, starts `firesteel --headless` in folders of its own, and runs check_clients.py in the environment.
+ordinary configuration, starts `firesteel --headless` in folders of its own, and runs check_clients.py, or the script that is named with its arguments, in the environment.
 Prints FIRESTEEL-SKIP with the reason where the libraries cannot be had.
 """
 
@@ -82,6 +82,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("model", type=pathlib.Path)
+    parser.add_argument("check", nargs=argparse.REMAINDER, help="a script of this folder, and its arguments")
     arguments = parser.parse_args()
     folder, reason = environment()
     if reason:
@@ -101,8 +102,8 @@ def main() -> int:
             if not match:
                 raise SystemExit(f"firesteel said {said!r}")
             wait_until_ready(process, match[1])
-            checked = subprocess.run([folder / "bin/python", "-B", HERE / "check_clients.py", match[1]],
-                                     env=variables).returncode
+            script, *rest = arguments.check or ["check_clients.py"]
+            checked = subprocess.run([folder / "bin/python", "-B", HERE / script, match[1], *rest], env=variables).returncode
         finally:
             process.terminate()
             ended = process.wait(timeout=60)
