@@ -2,6 +2,7 @@
 #include "engine/grammar/grammar_states.h"
 
 #include <algorithm>
+#include <ranges>
 #include <unordered_set>
 #include <utility>
 
@@ -39,8 +40,8 @@ GrammarStates::GrammarStates(std::shared_ptr<const Grammar> grammar)
 
 bool GrammarStates::hasNext(State state)
 {
-    for (std::uint16_t symbols = 0; symbols < m_width; ++symbols) {
-        if (nextOfClass(state, symbols) != kDead)
+    for (int symbols = 0; symbols < m_grammar->classCount(); ++symbols) {
+        if (nextOfClass(state, static_cast<std::uint16_t>(symbols)) != kDead)
             return true;
     }
     return false;
@@ -87,17 +88,14 @@ GrammarStates::Record GrammarStates::close(std::vector<Place> pending)
             else
                 pending.push_back({ frame.node, frame.parent });
         }
-        const std::span<const Grammar::Call> calls = m_grammar->calls(current.node);
-        for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
-            const int inside = frame.nesting + (call->isNesting ? 1 : 0);
-            if (inside + m_grammar->need(call->start) <= kMaxGrammarNesting
-                && frame.nesting + m_grammar->need(call->target) <= kMaxGrammarNesting)
-                pending.push_back(
-                    { call->start, push(call->target, current.stack, call->isNesting) });
+        for (const Grammar::Call &call : std::views::reverse(m_grammar->calls(current.node))) {
+            const int inside = frame.nesting + (call.isNesting ? 1 : 0);
+            if (inside + m_grammar->need(call.start) <= kMaxGrammarNesting
+                && frame.nesting + m_grammar->need(call.target) <= kMaxGrammarNesting)
+                pending.push_back({ call.start, push(call.target, current.stack, call.isNesting) });
         }
-        const std::span<const Grammar::Node> silent = m_grammar->silentEdges(current.node);
-        for (auto node = silent.rbegin(); node != silent.rend(); ++node)
-            pending.push_back({ *node, current.stack });
+        for (const Grammar::Node node : std::views::reverse(m_grammar->silentEdges(current.node)))
+            pending.push_back({ node, current.stack });
     }
     std::ranges::sort(record.places);
     return record;
