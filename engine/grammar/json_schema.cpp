@@ -69,7 +69,7 @@ Conjunction JsonSchemas::expanded(const std::vector<SchemaId> &ids) const
         const SchemaId id = pending.back();
         pending.pop_back();
         const auto place = std::ranges::lower_bound(found, id);
-        if (place != found.end() && *place == id)
+        if ((*this)[id].restrictsNothing || (place != found.end() && *place == id))
             continue;
         found.insert(place, id);
         const JsonSchema &schema = (*this)[id];

@@ -69,6 +69,8 @@ struct JsonSchema
     std::vector<SchemaId> allOf {};
     std::vector<SchemaId> anyOf {};
     std::vector<SchemaId> oneOf {};
+
+    bool restrictsNothing = false; // {}, true, or annotations alone
 };
 
 struct JsonSchemas
@@ -77,7 +79,8 @@ struct JsonSchemas
 
     const JsonSchema &operator[](SchemaId id) const { return all[static_cast<std::size_t>(id)]; }
 
-    // The schemas named, with what they refer to and their "allOf".
+    // The schemas named, with what they refer to and their "allOf"; without those that restrict
+    // nothing.
     Conjunction expanded(const std::vector<SchemaId> &ids) const;
     JsonTypes typesOf(const Conjunction &conjunction) const; // at most these
     // What an object's value of `key` has to satisfy, and an array's item; not expanded.

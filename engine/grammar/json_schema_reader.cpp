@@ -116,9 +116,14 @@ private:
         JsonSchema schema { .place = m_schemas[id].place };
         if (json.kind == Kind::Boolean) {
             schema.types = json.isTruthy() ? kAllJsonTypes : JsonTypes { 0 };
+            schema.restrictsNothing = json.isTruthy();
         } else if (json.kind != Kind::Object) {
             refuse(schema.place, "a schema is an object, true or false");
         } else {
+            schema.restrictsNothing
+                = std::ranges::all_of(json.keys, [](const std::string &keyword) {
+                      return std::ranges::find(kAnnotations, keyword) != kAnnotations.end();
+                  });
             for (std::size_t i = 0; i < json.keys.size() && m_error.empty(); ++i)
                 readKeyword(schema, json, json.keys[i], json.items[i]);
         }

@@ -109,6 +109,8 @@ Expression sameLength(GrammarBuilder &b, const std::string &min, const std::stri
 {
     if (at == min.size())
         return b.nothing();
+    holdsMin = holdsMin && min.find_first_not_of('0', at) != std::string::npos;
+    holdsMax = holdsMax && max.find_first_not_of('9', at) != std::string::npos;
     if (!holdsMin && !holdsMax)
         return b.repeat(b.range('0', '9'), min.size() - at, min.size() - at);
     const char low = holdsMin ? min[at] : '0';
@@ -137,13 +139,24 @@ Expression wholeRule(GrammarBuilder &b, const WholeRange &range)
     std::vector<Expression> ways;
     if (range.min.empty())
         ways.push_back(b.symbol('0'));
+    std::size_t firstWhole = 0; // lengths of which every number is in range
+    std::size_t lastWhole = 0;
     for (std::size_t length = std::max<std::size_t>(range.min.size(), 1);
          length <= range.max.size(); ++length) {
-        const std::string min
-            = length == range.min.size() ? range.min : "1" + std::string(length - 1, '0');
-        const std::string max = length == range.max.size() ? range.max : std::string(length, '9');
-        ways.push_back(sameLength(b, min, max, 0, true, true));
+        const std::string least = "1" + std::string(length - 1, '0');
+        const std::string most(length, '9');
+        const std::string &min = length == range.min.size() ? range.min : least;
+        const std::string &max = length == range.max.size() ? range.max : most;
+        if (min == least && max == most) {
+            firstWhole = firstWhole == 0 ? length : firstWhole;
+            lastWhole = length;
+        } else {
+            ways.push_back(sameLength(b, min, max, 0, true, true));
+        }
     }
+    if (firstWhole > 0)
+        ways.push_back(b.sequence(
+            { b.range('1', '9'), b.repeat(b.range('0', '9'), firstWhole - 1, lastWhole - 1) }));
     return b.choice(std::move(ways));
 }
 
@@ -161,8 +174,10 @@ Expression fractionDigits(GrammarBuilder &b, const std::string &min, const std::
         = at > 0 && (!holdsMin || min.find_first_not_of('0', at) == std::string::npos);
     if (at == kFractionDigits)
         return b.nothing();
+    holdsMin = holdsMin && min.find_first_not_of('0', at) != std::string::npos;
+    holdsMax = holdsMax && max.find_first_not_of('9', at) != std::string::npos;
     if (!holdsMin && !holdsMax)
-        return b.repeat(b.range('0', '9'), 0, kFractionDigits - at);
+        return b.repeat(b.range('0', '9'), at == 0 ? 1 : 0, kFractionDigits - at);
     const char low = holdsMin ? min[at] : '0';
     const char high = holdsMax ? max[at] : '9';
     std::vector<Expression> ways;
