@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Random texts of the grammars of JSON schemas, validated by another implementation.
 
-Runs `schema_walks` and validates every text it wrote with jsonschema, the library that comes with the client libraries of
-"api clients", in their environment. Prints FIRESTEEL-SKIP with the reason where they cannot be had.
+Runs `schema_walks` and validates every text it wrote with the library jsonschema: this interpreter's, or the one that comes
+with the client libraries of "api clients", in their environment. Prints FIRESTEEL-SKIP with the reason where they cannot be had.
 """
 
 import collections
@@ -94,15 +94,18 @@ def check(lines) -> int:
 def main() -> int:
     if sys.argv[1] == "--check":
         return check(sys.stdin)
-    spec = importlib.util.spec_from_file_location("run_clients", CLIENTS)
-    clients = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(clients)
-    folder, reason = clients.environment()
-    if reason:
-        print(f"FIRESTEEL-SKIP: {reason}")
-        return 0
+    python = sys.executable
+    if importlib.util.find_spec("jsonschema") is None:
+        spec = importlib.util.spec_from_file_location("run_clients", CLIENTS)
+        clients = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(clients)
+        folder, reason = clients.environment()
+        if reason:
+            print(f"FIRESTEEL-SKIP: {reason}")
+            return 0
+        python = folder / "bin/python"
     walks = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, check=True).stdout
-    return subprocess.run([folder / "bin/python", "-B", __file__, "--check"], input=walks).returncode
+    return subprocess.run([python, "-B", __file__, "--check"], input=walks).returncode
 
 
 if __name__ == "__main__":
