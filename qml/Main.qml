@@ -80,10 +80,6 @@ ApplicationWindow {
         showPage("settings");
     }
 
-    function scaleText(by: real) {
-        settings.fontScale = by === 0 ? 1 : settings.fontScale + by;
-    }
-
     width: 1280
     height: 800
     minimumWidth: 480
@@ -108,6 +104,8 @@ ApplicationWindow {
         showPage("setup")
 
     WindowTheme {
+        id: theme
+
         settings: root.settings
         dark: root.dark
     }
@@ -135,7 +133,7 @@ ApplicationWindow {
         onChatRequested: root.showChat()
         onPageRequested: page => root.showPage(page)
         onActionsRequested: actionPalette.open()
-        onTextScaled: by => root.scaleText(by)
+        onTextScaled: by => theme.scaleText(by)
         onClosed: root.close()
     }
 
@@ -187,7 +185,7 @@ ApplicationWindow {
         onSidebarToggled: root.toggleSidebar()
         onPanelToggled: root.togglePanel()
         onPageRequested: page => root.showPage(page)
-        onTextScaled: by => root.scaleText(by)
+        onTextScaled: by => theme.scaleText(by)
         onExportRequested: exchange.askExport("", "", "json")
         onImportRequested: exchange.askImport()
         onQuitRequested: root.close()
@@ -236,13 +234,13 @@ ApplicationWindow {
                 TitleBar {
                     Layout.fillWidth: true
                     title: root.shownPage === "" ? root.application.conversation.title : pageLoader.title
-                    engine: root.application.engine
-                    settings: root.settings
+                    application: root.application
                     sidebarShown: folds.sidebarDocked
                     panelShown: folds.panelDocked
                     onSidebarToggled: root.toggleSidebar()
                     onPanelToggled: root.togglePanel()
                     onNewRequested: root.newConversation()
+                    onEndpointRequested: root.showPage("endpoint")
                 }
                 ChatPage {
                     id: page

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Carries the settings of the looks into Theme.
+// Carries the settings of the looks into Theme, and changes the size of its text.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -11,6 +11,10 @@ Item {
 
     required property App.AppSettings settings
     required property bool dark
+
+    function scaleText(by: real) {
+        settings.fontScale = by === 0 ? 1 : settings.fontScale + by;
+    }
 
     Binding {
         target: Theme

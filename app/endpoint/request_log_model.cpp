@@ -33,42 +33,49 @@ RequestLogModel::~RequestLogModel()
 
 RequestSink RequestLogModel::sink()
 {
-    return [inbox = m_inbox](const RequestRecord &record) {
+    return [inbox = m_inbox, server = ++m_servers](const RequestRecord &record) {
         const std::scoped_lock lock(inbox->mutex);
         if (inbox->model == nullptr)
             return;
         // However many come before the window looks: one call.
-        if (inbox->records.empty())
+        if (inbox->rows.empty())
             QMetaObject::invokeMethod(inbox->model, &RequestLogModel::drain, Qt::QueuedConnection);
-        inbox->records.push_back(record);
+        inbox->rows.push_back({ { server, record.id }, record });
     };
 }
 
 void RequestLogModel::drain()
 {
-    std::vector<RequestRecord> records;
+    std::vector<Row> rows;
     {
         const std::scoped_lock lock(m_inbox->mutex);
-        records = std::exchange(m_inbox->records, {});
+        rows = std::exchange(m_inbox->rows, {});
     }
     const int before = count();
-    for (const RequestRecord &record : records)
-        add(record);
+    const int runningBefore = running();
+    for (const Row &row : rows)
+        add(row);
     if (count() != before)
         Q_EMIT countChanged();
+    if (running() != runningBefore)
+        Q_EMIT runningChanged();
 }
 
-void RequestLogModel::add(const RequestRecord &record)
+void RequestLogModel::add(const Row &row)
 {
-    const auto known = std::ranges::find(m_rows, record.id, &RequestRecord::id);
+    if (row.record.status == 0)
+        m_running.insert(row.id);
+    else
+        m_running.erase(row.id);
+    const auto known = std::ranges::find(m_rows, row.id, &Row::id);
     if (known != m_rows.end()) {
-        *known = record;
-        const QModelIndex row = index(static_cast<int>(known - m_rows.begin()));
-        Q_EMIT dataChanged(row, row);
+        known->record = row.record;
+        const QModelIndex place = index(static_cast<int>(known - m_rows.begin()));
+        Q_EMIT dataChanged(place, place);
         return;
     }
     beginInsertRows({}, 0, 0);
-    m_rows.push_front(record);
+    m_rows.push_front(row);
     endInsertRows();
     if (m_rows.size() > kMostRows) {
         const int last = count() - 1;
@@ -95,7 +102,7 @@ QVariant RequestLogModel::data(const QModelIndex &index, int role) const
 {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid))
         return {};
-    const RequestRecord &record = m_rows[static_cast<std::size_t>(index.row())];
+    const RequestRecord &record = m_rows[static_cast<std::size_t>(index.row())].record;
     switch (role) {
     case TimeRole:
         return QLocale().toString(QDateTime::fromMSecsSinceEpoch(record.began).time(),

@@ -9,9 +9,12 @@
 #include <QAbstractListModel>
 #include <QtQml/qqmlregistration.h>
 
+#include <compare>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 namespace firesteel::app {
@@ -22,6 +25,8 @@ class RequestLogModel : public QAbstractListModel
     QML_ELEMENT
     QML_UNCREATABLE("EndpointController owns the log")
     Q_PROPERTY(int count READ count NOTIFY countChanged FINAL)
+    // Requests that have not ended, also those whose rows were cleared.
+    Q_PROPERTY(int running READ running NOTIFY runningChanged FINAL)
 
 public:
     static constexpr std::size_t kMostRows = 300;
@@ -37,30 +42,47 @@ public:
     explicit RequestLogModel(QObject *parent = nullptr);
     ~RequestLogModel() override;
 
-    RequestSink sink(); // for any thread, and for longer than this lives
+    // For any thread, and for longer than this lives. One for each server: their records count from
+    // 1 again.
+    RequestSink sink();
     Q_INVOKABLE void clear();
 
     int count() const { return static_cast<int>(m_rows.size()); }
+    int running() const { return static_cast<int>(m_running.size()); }
     int rowCount(const QModelIndex &parent = {}) const override;
     QVariant data(const QModelIndex &index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
 
 Q_SIGNALS:
     void countChanged();
+    void runningChanged();
 
 private:
+    struct RowId
+    {
+        int server = 0;
+        std::uint64_t record = 0;
+        auto operator<=>(const RowId &) const = default;
+    };
+    struct Row
+    {
+        RowId id;
+        RequestRecord record;
+    };
     struct Inbox
     {
         std::mutex mutex;
-        std::vector<RequestRecord> records;
+        std::vector<Row> rows;
         RequestLogModel *model = nullptr; // null: it is gone
     };
 
     void drain();
-    void add(const RequestRecord &record);
+    void add(const Row &row);
 
     std::shared_ptr<Inbox> m_inbox;
-    std::deque<RequestRecord> m_rows; // newest first
+    std::deque<Row> m_rows; // newest first
+    std::set<RowId> m_running;
+    int m_servers = 0;
 };
 
 } // namespace firesteel::app

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
-// Above the chat: its title, the model with its state, the appearance, and the folds of sidebar and panel.
+// Above the chat: its title, the model with its state, whether other programs use it, the appearance, and the folds of sidebar
+// and panel.
 pragma ComponentBehavior: Bound
 
 import QtQuick
 import QtQuick.Layouts
-import Firesteel.App
+import Firesteel.App as App
 import Firesteel.Ui
 
 Item {
     id: root
 
     required property string title
-    required property EngineController engine
-    required property AppSettings settings
+    required property App.Application application
     property bool sidebarShown: true
     property bool panelShown: false
 
     signal sidebarToggled
     signal panelToggled
     signal newRequested
+    signal endpointRequested
 
     implicitHeight: Theme.controlHeight + Theme.step * 4
 
@@ -54,7 +55,11 @@ Item {
         ModelChip {
             Layout.fillWidth: false
             Layout.maximumWidth: root.width * 0.5
-            engine: root.engine
+            engine: root.application.engine
+        }
+        EndpointSign {
+            endpoint: root.application.endpoint
+            onClicked: root.endpointRequested()
         }
         IconButton {
             objectName: "appearanceButton"
@@ -65,7 +70,7 @@ Item {
             AppearanceMenu {
                 id: appearanceMenu
 
-                settings: root.settings
+                settings: root.application.settings
                 x: parent.width - width
                 y: parent.height + Theme.step
             }

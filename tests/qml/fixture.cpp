@@ -10,6 +10,7 @@
 #include <QGuiApplication>
 #include <QInputMethodEvent>
 #include <QJSEngine>
+#include <QTcpServer>
 #include <QTest>
 
 #include <utility>
@@ -84,6 +85,14 @@ app::Application *Fixture::makeOnDatabase(bool isAfterCrash)
         m_application->settings()->setSetupState(app::AppSettings::SetupState::Finished);
     QJSEngine::setObjectOwnership(m_application.get(), QJSEngine::CppOwnership);
     return m_application.get();
+}
+
+int Fixture::freePort() const
+{
+    QTcpServer server;
+    if (!server.listen(QHostAddress::LocalHost))
+        qFatal("no port is free");
+    return server.serverPort();
 }
 
 void Fixture::start() { m_application->start(); }

@@ -39,6 +39,7 @@ public:
     // As if another process had the conversations of the next fresh application open.
     Q_INVOKABLE void occupyDatabase();
     Q_INVOKABLE QUrl fileUrl(const QString &name) const; // in the folder of this run
+    Q_INVOKABLE int freePort() const; // that nothing listens on now
     Q_INVOKABLE void start(); // looks for the model and loads it
     Q_INVOKABLE void hideModel();
     Q_INVOKABLE void failLoad(const QString &message); // empty: not any more

@@ -24,6 +24,7 @@
 #include <QQmlApplicationEngine>
 #include <QQuickItem>
 #include <QQuickWindow>
+#include <QTcpServer>
 #include <QTemporaryDir>
 
 #include <cmath>
@@ -317,6 +318,19 @@ bool Studio::take(const Scene &scene)
         settle(200); // a window that is not shown yet opens no menu
         auto *button = window->findChild<QObject *>(scene.pressed);
         if (button == nullptr || !QMetaObject::invokeMethod(button, "click"))
+            return false;
+    }
+    if (scene.isServing) {
+        app::EndpointController &endpoint = *application.endpoint();
+        QTcpServer free;
+        if (!free.listen(QHostAddress::LocalHost))
+            return false;
+        endpoint.setPortText(QString::number(free.serverPort()));
+        free.close();
+        test::fillEndpoint(endpoint); // one of its requests runs
+        endpoint.setEnabled(true);
+        if (!waitFor([&] { return endpoint.isRunning() && endpoint.log()->running() > 0; },
+                     10'000))
             return false;
     }
     if (!scene.focused.isEmpty()) {

@@ -85,6 +85,60 @@ TestCase {
         tryVerify(() => !application.endpoint.running && application.endpoint.errorText === "");
     }
 
+    function switchOn() {
+        verify(application.endpoint.setPortText(String(Fixture.freePort())));
+        application.endpoint.enabled = true;
+        tryVerify(() => application.endpoint.running, 60000);
+    }
+
+    function test_aSignTellsThatItIsOn() {
+        window.showChat();
+        const sign = item("endpointSign");
+        const dot = item("endpointDot");
+        verify(!sign.visible);
+        switchOn();
+        verify(sign.visible);
+        compare(sign.Accessible.name, "Endpoint");
+        verify(sign.Accessible.description.includes(application.endpoint.url));
+        verify(sign.Accessible.description.endsWith("Running requests: 0"));
+        compare(dot.color, Theme.good);
+        tryCompare(application.engine, "state", App.EngineController.Ready);
+        Fixture.holdTokens();
+        const request = new XMLHttpRequest();
+        request.open("POST", application.endpoint.url + "/chat/completions");
+        request.setRequestHeader("Content-Type", "application/json");
+        request.send(JSON.stringify({
+            model: "any",
+            messages: [
+                {
+                    role: "user",
+                    content: "Hello"
+                }
+            ]
+        }));
+        tryVerify(() => sign.Accessible.description.endsWith("Running requests: 1"), 60000);
+        compare(dot.color, Theme.accent);
+        application.endpoint.log.clear(); // of rows; what runs goes on
+        verify(sign.Accessible.description.endsWith("Running requests: 1"));
+        Fixture.releaseTokens();
+        tryVerify(() => sign.Accessible.description.endsWith("Running requests: 0"), 60000);
+        tryCompare(request, "status", 200);
+        press("endpointSign");
+        compare(window.shownPage, "endpoint");
+        application.endpoint.enabled = false;
+        verify(!sign.visible);
+    }
+
+    function test_theSignTellsWhatFailed() {
+        switchOn();
+        compare(item("endpointDot").color, Theme.good);
+        verify(application.endpoint.setAddressText("192.0.2.1")); // of no machine; it needs a key too
+        tryVerify(() => application.endpoint.errorText !== "", 60000);
+        verify(item("endpointSign").Accessible.description.includes(application.endpoint.errorText));
+        compare(item("endpointDot").color, Theme.bad);
+        application.endpoint.enabled = false;
+    }
+
     function test_refusesAPortThatIsNone() {
         const port = application.endpoint.port;
         typeInto("endpointPort", "70000");

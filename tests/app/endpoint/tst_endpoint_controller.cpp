@@ -49,6 +49,8 @@ private Q_SLOTS:
     void fieldsRefuseWhatMakesNoSense();
     void theLogTellsOfRequestsWithoutTheirText();
     void theLogIsBounded();
+    void requestsOfAnotherServerAreOthers();
+    void switchingOffEndsWhatRuns();
     void settingsSurviveARestart();
 
 private:
@@ -230,6 +232,59 @@ void TestEndpointController::theLogIsBounded()
     }
     QTRY_COMPARE(log.rowCount(), static_cast<int>(RequestLogModel::kMostRows));
     QCOMPARE(log.data(log.index(0), RequestLogModel::ResultRole).toString(), u"200"_s);
+}
+
+// Switched off and on again, records count from 1 again.
+void TestEndpointController::requestsOfAnotherServerAreOthers()
+{
+    RequestLogModel log;
+    const QAbstractItemModelTester tester(&log,
+                                          QAbstractItemModelTester::FailureReportingMode::QtTest);
+    RequestRecord record;
+    record.id = 1;
+    record.path = "/old";
+    const RequestSink before = log.sink();
+    before(record);
+    QTRY_COMPARE(log.running(), 1);
+    const RequestSink after = log.sink();
+    record.path = "/new";
+    after(record);
+    QTRY_COMPARE(log.running(), 2);
+    record.status = 200;
+    after(record);
+    QTRY_COMPARE(log.running(), 1);
+    QCOMPARE(log.rowCount(), 2);
+    const auto text = [&log](int row, RequestLogModel::Role role) {
+        return log.data(log.index(row), role).toString();
+    };
+    QVERIFY(text(0, RequestLogModel::RequestRole).endsWith(u"/new"_s));
+    QCOMPARE(text(0, RequestLogModel::ResultRole), u"200"_s);
+    QVERIFY(text(1, RequestLogModel::RequestRole).endsWith(u"/old"_s));
+    QCOMPARE(text(1, RequestLogModel::ResultRole), u"running"_s);
+    log.clear();
+    QCOMPARE(log.running(), 1); // it still does
+}
+
+void TestEndpointController::switchingOffEndsWhatRuns()
+{
+    m_engine->load({ .modelDirectory = "/" }, [](const engine::LoadEvent &) { });
+    QTRY_COMPARE_WITH_TIMEOUT(m_engine->stats().state, engine::EngineStats::State::Ready,
+                              kPatience);
+    m_engine->holdTokens();
+    m_endpoint->setEnabled(true);
+    QTRY_VERIFY_WITH_TIMEOUT(m_endpoint->isRunning(), kPatience);
+    QNetworkRequest request(QUrl(m_endpoint->url() + u"/chat/completions"_s));
+    request.setHeader(QNetworkRequest::ContentTypeHeader, u"application/json"_s);
+    const std::unique_ptr<QNetworkReply> reply(m_network.post(
+        request, R"({"model": "any", "messages": [{"role": "user", "content": "Hello"}]})"));
+    RequestLogModel &log = *m_endpoint->log();
+    QSignalSpy changes(&log, &RequestLogModel::runningChanged);
+    QTRY_COMPARE_WITH_TIMEOUT(log.running(), 1, kPatience);
+    m_endpoint->setEnabled(false);
+    QTRY_COMPARE_WITH_TIMEOUT(log.running(), 0, kPatience);
+    QCOMPARE(changes.size(), 2);
+    QVERIFY(log.data(log.index(0), RequestLogModel::ResultRole).toString() != u"running"_s);
+    m_engine->releaseTokens();
 }
 
 void TestEndpointController::settingsSurviveARestart()
