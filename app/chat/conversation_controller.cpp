@@ -55,6 +55,9 @@ ConversationController::ConversationController(EngineController &engine, Convers
 {
     connect(&m_options, &ChatOptions::changed, this,
             &ConversationController::thinkingEffortChanged);
+    connect(&m_options, &ChatOptions::changed, this, &ConversationController::rereadTextChanged);
+    connect(this, &ConversationController::promptTokensChanged, this,
+            &ConversationController::rereadTextChanged);
     connect(&m_options, &ChatOptions::edited, this, &ConversationController::storeOptions);
     connect(&m_engine, &EngineController::stateChanged, this,
             &ConversationController::canSendChanged);
@@ -138,6 +141,8 @@ void ConversationController::onLoaded(const ConversationRecord &record, ShownCon
     if (isThere || m_blocks.messages().empty()) {
         setPromptTokens(shown.contextTokens);
         m_blocks.show(std::move(shown));
+        if (!m_front && !m_blocks.messages().empty())
+            m_front = promptFront(m_options.effective());
         endEditOfGone();
         if (asked == Asked::Version && record.currentMessage)
             m_store.showBranch(m_summary.id, *record.currentMessage);
@@ -241,6 +246,7 @@ void ConversationController::beginEdit(int row)
     m_edited = message.id;
     setDraft(QString::fromStdString(message.text));
     Q_EMIT editingChanged();
+    Q_EMIT rereadTextChanged();
 }
 
 void ConversationController::cancelEdit()
@@ -254,6 +260,7 @@ void ConversationController::endEdit()
     m_edited.reset();
     setDraft(std::exchange(m_draftBefore, {}));
     Q_EMIT editingChanged();
+    Q_EMIT rereadTextChanged();
 }
 
 // An edit whose message is no longer on show.
@@ -299,6 +306,8 @@ void ConversationController::startAnswer(const std::optional<MessageRecord> &que
     m_question = reply.parent;
     if (m_options.pin()) // the preset was changed since
         storeOptions();
+    m_front = promptFront(m_options.effective());
+    Q_EMIT rereadTextChanged();
     std::vector<engine::Message> messages = engineMessages();
     m_blocks.beginAnswer(tr("Preparing"), std::move(place));
     m_recorder.emplace(m_store, reply);
@@ -477,6 +486,14 @@ void ConversationController::setDraft(const QString &draft)
     m_draft = draft;
     Q_EMIT draftChanged();
     onDraftChanged();
+}
+
+QString ConversationController::rereadText() const
+{
+    // An earlier message that is edited takes with it what followed it.
+    return m_front ? app::rereadText(*m_front, promptFront(m_options.effective()),
+                                     isEditing() ? 0 : m_promptTokens, m_engine.readingSpeed())
+                   : QString();
 }
 
 QString ConversationController::wholeDraft() const

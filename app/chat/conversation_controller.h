@@ -10,6 +10,7 @@
 #include "app/chat/chat_options.h"
 #include "app/chat/message_block_model.h"
 #include "app/chat/pasted_texts.h"
+#include "app/chat/prompt_front.h"
 #include "app/chat/reply_recorder.h"
 #include "app/inference/engine_controller.h"
 #include "app/store/conversation_store.h"
@@ -51,6 +52,8 @@ class ConversationController : public QObject
     Q_PROPERTY(firesteel::app::ChatFind *find READ find CONSTANT FINAL)
     Q_PROPERTY(int contextTokens READ contextTokens NOTIFY contextTokensChanged FINAL)
     Q_PROPERTY(int promptTokens READ promptTokens NOTIFY promptTokensChanged FINAL)
+    // What the next answer costs beside its question; mostly empty.
+    Q_PROPERTY(QString rereadText READ rereadText NOTIFY rereadTextChanged FINAL)
     Q_PROPERTY(firesteel::app::PastedTexts *pastes READ pastes CONSTANT FINAL) // of the draft
     Q_PROPERTY(QString draft READ draft WRITE setDraft NOTIFY draftChanged FINAL)
     Q_PROPERTY(int draftTokens READ draftTokens NOTIFY draftTokensChanged FINAL)
@@ -116,6 +119,7 @@ public:
     ChatFind *find() { return &m_find; }
     int contextTokens() const { return m_engine.contextTokens(); }
     int promptTokens() const { return m_promptTokens; } // of the conversation so far
+    QString rereadText() const;
     PastedTexts *pastes() { return &m_pastes; }
     QString draft() const { return m_draft; }
     void setDraft(const QString &draft);
@@ -135,6 +139,7 @@ Q_SIGNALS:
     void thinkingEffortChanged();
     void contextTokensChanged();
     void promptTokensChanged();
+    void rereadTextChanged();
     void draftChanged();
     void draftTokensChanged();
     void updatedChanged();
@@ -178,6 +183,7 @@ private:
     ChatFind m_find { m_blocks };
     ChatOptions m_options;
     int m_promptTokens = 0;
+    std::optional<PromptFront> m_front; // of the newest answer; unset: none yet
     QString m_draft;
     PastedTexts m_pastes;
     int m_draftTokens = 0;

@@ -17,6 +17,7 @@ constexpr int kFrameMilliseconds = 16;
 constexpr int kStatsMilliseconds = 500;
 // One worker prepares a prompt while another counts a draft or looks for a model.
 constexpr int kWorkers = 2;
+constexpr int kTellingTokens = 64; // of a prompt; what is fixed counts for more in shorter ones
 
 QString textOf(const engine::Error &error) { return QString::fromStdString(error.message); }
 
@@ -373,6 +374,16 @@ void EngineController::drain()
         deliver(token, update);
 }
 
+void EngineController::noteReadingSpeed(const engine::Finished &finished)
+{
+    const int read = finished.usage.promptTokens - finished.usage.cachedTokens;
+    const double time = finished.timings.prefillSeconds;
+    if (read < std::max(m_readTokens, kTellingTokens) || !(time > 0))
+        return;
+    m_readTokens = read;
+    m_readingSpeed = read / time;
+}
+
 void EngineController::deliver(GenerationToken token, const GenerationUpdate &update)
 {
     const auto found = m_generations.find(token);
@@ -382,6 +393,8 @@ void EngineController::deliver(GenerationToken token, const GenerationUpdate &up
     // An engine that broke cannot answer anything until it is loaded again.
     if (update.failed && update.failed->code == engine::ErrorCode::Internal)
         setState(State::Failed, textOf(*update.failed));
+    if (update.finished)
+        noteReadingSpeed(*update.finished);
     if (update.finished || update.failed) {
         m_generations.erase(found);
         refreshStats(); // where the engine still counts it, the timer sees it go
@@ -398,6 +411,8 @@ void EngineController::onLoadEvent(const engine::LoadEvent &event)
         Q_EMIT loadProgressed();
     } else if (const auto *model = std::get_if<engine::ModelInfo>(&event)) {
         m_model = *model;
+        m_readingSpeed.reset();
+        m_readTokens = 0;
         setState(State::Ready);
         considerDrafter(); // it may have come while the model was loaded
         refreshStats();

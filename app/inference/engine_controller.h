@@ -133,6 +133,9 @@ public:
     int usedTokens() const { return m_stats.usedTokens; }
     double decodeTokensPerSecond() const { return m_stats.decodeTokensPerSecond; }
     double prefillTokensPerSecond() const { return m_stats.prefillTokensPerSecond; }
+    // Tokens per second, of the longest prompt that this window has had read since the load; unset:
+    // none was long enough to tell.
+    std::optional<double> readingSpeed() const { return m_readingSpeed; }
     int waitingRequests() const { return m_stats.waitingRequests; }
     int runningRequests() const { return m_stats.runningRequests; }
 
@@ -150,6 +153,7 @@ private:
     void scheduleDrain();
     void drain();
     void onLoadEvent(const engine::LoadEvent &event);
+    void noteReadingSpeed(const engine::Finished &finished);
     void deliver(GenerationToken token, const GenerationUpdate &update);
     void refreshStats();
 
@@ -167,6 +171,8 @@ private:
     QString m_errorText;
     engine::ModelInfo m_model;
     engine::EngineStats m_stats;
+    std::optional<double> m_readingSpeed;
+    int m_readTokens = 0; // that it was measured on
     std::uint64_t m_load = 0; // number of the newest load
     GenerationToken m_lastToken = 0;
     std::map<GenerationToken, QPointer<Generation>> m_generations; // that have not ended

@@ -162,6 +162,24 @@ FocusScope {
             onCancelled: root.conversation.cancelEdit()
         }
 
+        UiText {
+            objectName: "rereadNote"
+            Layout.alignment: Qt.AlignHCenter
+            Layout.preferredWidth: composer.width - Theme.step * 4
+            Layout.bottomMargin: Theme.step * 2
+            visible: text !== ""
+            text: root.conversation.rereadText
+            color: Theme.dim
+            font.pixelSize: Theme.smallSize
+            wrapMode: Text.Wrap
+            elide: Text.ElideNone
+            onTextChanged: if (text !== "")
+                root.announce(text)
+
+            Accessible.role: Accessible.AlertMessage
+            Accessible.name: text
+        }
+
         Composer {
             id: composer
 

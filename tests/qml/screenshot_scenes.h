@@ -47,6 +47,7 @@ struct Scene
     bool isAfterCrash = false;
     QString found = {}; // looked for in the chat
     bool hasPastes = false; // beside the message
+    bool isReread = false; // the thinking was changed after the answer
     bool isServing = false; // other programs
     bool hasLateDrafter = false; // that came after the model was loaded
 };

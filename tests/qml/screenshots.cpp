@@ -320,6 +320,8 @@ bool Studio::take(const Scene &scene)
         if (button == nullptr || !QMetaObject::invokeMethod(button, "click"))
             return false;
     }
+    if (scene.isReread)
+        application.conversation()->setThinkingEffort(app::ConversationController::Max);
     if (scene.isServing) {
         app::EndpointController &endpoint = *application.endpoint();
         QTcpServer free;
@@ -329,8 +331,7 @@ bool Studio::take(const Scene &scene)
         free.close();
         test::fillEndpoint(endpoint); // one of its requests runs
         endpoint.setEnabled(true);
-        if (!waitFor([&] { return endpoint.isRunning() && endpoint.log()->running() > 0; },
-                     10'000))
+        if (!waitFor([&] { return endpoint.isRunning() && endpoint.log()->running() > 0; }, 10'000))
             return false;
     }
     if (!scene.focused.isEmpty()) {
