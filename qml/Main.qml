@@ -197,6 +197,9 @@ ApplicationWindow {
         application: root.application
     }
 
+    App.FocusKeeper {
+        home: root.shownPage === "" ? page : pageLoader
+    }
     FocusScope {
         anchors.fill: parent
         focus: true

@@ -44,6 +44,7 @@ Loader {
 
     signal closed
 
+    objectName: "windowPages"
     active: page !== ""
     visible: active
     focus: active

@@ -40,6 +40,8 @@ FocusScope {
         readonly property real column: width - leftMargin - rightMargin
 
         anchors.fill: parent
+        focus: true
+        currentIndex: -1 // the keyboard is for the controls of the rows
         leftMargin: Math.max(Theme.step * 4, (width - Theme.columnWidth) / 2)
         rightMargin: leftMargin
         onLeftMarginChanged: contentX = -leftMargin
@@ -87,6 +89,7 @@ FocusScope {
                 }
                 TextButton {
                     objectName: "aboutBack"
+                    focus: true // where Tab goes on from
                     Layout.alignment: Qt.AlignTop
                     flat: true
                     text: qsTr("Back to the chat")

@@ -51,6 +51,7 @@ FocusScope {
                 }
                 TextButton {
                     objectName: "benchmarkBack"
+                    focus: true // where Tab goes on from
                     flat: true
                     text: qsTr("Back to the chat")
                     onClicked: root.closed()

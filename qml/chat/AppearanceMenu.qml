@@ -10,6 +10,8 @@ PopupMenu {
 
     required property AppSettings settings
 
+    objectName: "appearanceMenu"
+
     MenuEntry {
         text: qsTr("As the system")
         checkable: true

@@ -84,6 +84,7 @@ TextButton {
                     Layout.maximumWidth: popup.availableWidth / 2
                     symbol: "chevron-down"
                     text: root.options.presetGone ? qsTr("%1 (deleted)").arg(root.options.presetName) : root.options.presetName
+                    LayoutMirroring.enabled: Qt.locale().textDirection === Qt.LeftToRight // the chevron stands after the words
                     onClicked: presetMenu.open()
 
                     Accessible.name: qsTr("Preset: %1").arg(text)

@@ -15,6 +15,7 @@ FocusScope {
     required property EngineController engine
     required property DatabaseThread database
     property bool showStatistics: true
+    readonly property Item focusHome: composer.focusHome // see FocusKeeper
 
     signal newRequested
     signal presetsRequested

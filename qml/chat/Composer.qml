@@ -19,6 +19,7 @@ Rectangle {
     property bool canSend: true
     property string placeholder: qsTr("Message Firesteel…")
     default property alias tools: toolRow.data
+    readonly property Item focusHome: input // see FocusKeeper
     readonly property bool sendable: canSend && !busy && (input.text.trim() !== "" || pasteCount > 0)
 
     signal submitted(string text)

@@ -27,6 +27,7 @@ TextButton {
     PopupMenu {
         id: menu
 
+        objectName: "effortMenu"
         y: -height - Theme.step
 
         MenuEntry {

@@ -16,6 +16,8 @@ Button {
     property color fill: "transparent"
     property color hoverFill: Theme.hover
     property int size: Theme.controlHeight
+    // By its tip. What scrolls under a mouse at rest is hovered, though its actions are hidden until the mouse moves.
+    readonly property bool explained: (hovered || visualFocus) && opacity > 0
 
     implicitWidth: size
     implicitHeight: size
@@ -40,7 +42,7 @@ Button {
 
     Tip {
         text: root.hint
-        visible: root.hovered || root.visualFocus
+        visible: root.explained
     }
 
     // As Space does.

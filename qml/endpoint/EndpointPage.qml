@@ -40,6 +40,7 @@ FocusScope {
             }
             TextButton {
                 objectName: "endpointBack"
+                focus: true // where Tab goes on from
                 Layout.alignment: Qt.AlignTop
                 flat: true
                 text: qsTr("Back to the chat")

@@ -35,6 +35,8 @@ FocusScope {
         }
 
         anchors.fill: parent
+        focus: true
+        currentIndex: -1 // the keyboard is for the controls of the cards
         leftMargin: Math.max(Theme.step * 4, (width - Theme.columnWidth) / 2)
         rightMargin: leftMargin
         onLeftMarginChanged: contentX = -leftMargin
@@ -70,6 +72,7 @@ FocusScope {
                 }
                 TextButton {
                     objectName: "addFolderButton"
+                    focus: true // where Tab goes on from
                     text: qsTr("Add a folder…")
                     symbol: "plus"
                     onClicked: folders.open()

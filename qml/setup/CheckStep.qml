@@ -93,7 +93,6 @@ ColumnLayout {
         }
         TextButton {
             objectName: "setupRecheck"
-            flat: true
             enabled: !root.setup.checking
             text: qsTr("Check again")
             onClicked: root.setup.check()

@@ -24,6 +24,15 @@ ListView {
         menu.popup();
     }
 
+    // Under its row, wherever the mouse is.
+    function openMenuByKeyboard() {
+        if (currentItem === null)
+            return;
+        menu.row = currentIndex;
+        menu.byKeyboard = true;
+        menu.popup(currentItem, Theme.step * 4, currentItem.height);
+    }
+
     objectName: "conversationList"
     clip: true
     model: conversations
@@ -47,7 +56,7 @@ ListView {
 
     Keys.onReturnPressed: root.opened(currentIndex)
     Keys.onEnterPressed: root.opened(currentIndex)
-    Keys.onMenuPressed: root.openMenu(currentIndex)
+    Keys.onMenuPressed: root.openMenuByKeyboard()
     Keys.onPressed: event => {
         if (event.key === Qt.Key_F2 && currentItem) {
             (currentItem as ConversationRow).startRename();

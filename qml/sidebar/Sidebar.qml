@@ -96,6 +96,7 @@ Rectangle {
                 PopupMenu {
                     id: moreMenu
 
+                    objectName: "moreMenu"
                     x: parent.width - width
                     y: parent.height + Theme.step
 

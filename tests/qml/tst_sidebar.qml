@@ -141,7 +141,8 @@ TestCase {
         press(Qt.Key_Menu, Qt.NoModifier);
         const menu = findChild(list, "conversationMenu");
         tryCompare(menu, "opened", true);
-        press(Qt.Key_Down, Qt.NoModifier);
+        compare(menu.currentIndex, 0); // marked at once
+        compare(menu.x, list.currentItem.mapToItem(null, 0, 0).x + Theme.step * 4); // at its row, not at the mouse
         press(Qt.Key_Return, Qt.NoModifier);
         tryCompare(menu, "opened", false);
         press(Qt.Key_X, Qt.NoModifier);
