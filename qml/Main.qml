@@ -18,7 +18,6 @@ ApplicationWindow {
     // Beside the chat: a page of WindowPages. Empty: the chat.
     property string shownPage: ""
     property bool searchShown: false
-    readonly property bool dark: settings.appearance === App.AppSettings.System ? Application.styleHints.colorScheme === Qt.Dark : settings.appearance === App.AppSettings.Dark
     property alias settingsSection: pageLoader.settingsSection
 
     signal searchStarted
@@ -100,6 +99,8 @@ ApplicationWindow {
         placeholderText: Theme.dim
     }
 
+    onSearchShownChanged: if (!searchShown && shownPage === "")
+        page.focusComposer()
     Component.onCompleted: if (application.setup.wanted)
         showPage("setup")
 
@@ -107,7 +108,6 @@ ApplicationWindow {
         id: theme
 
         settings: root.settings
-        dark: root.dark
     }
 
     WindowFolds {

@@ -10,7 +10,7 @@ Item {
     id: root
 
     required property App.AppSettings settings
-    required property bool dark
+    readonly property bool dark: settings.appearance === App.AppSettings.System ? Application.styleHints.colorScheme === Qt.Dark : settings.appearance === App.AppSettings.Dark
 
     function scaleText(by: real) {
         settings.fontScale = by === 0 ? 1 : settings.fontScale + by;

@@ -547,7 +547,13 @@ void MessageBlockModel::endAnswer(const MessageRecord &reply)
     m_messages.back().text = m_answer->parser.text();
     m_messages.back().tokens = reply.tokens;
     m_messages.back().vocabulary = reply.vocabulary;
+    // As it will be shown when the chat is opened again: the end of the thinking counts too.
+    const bool isThought = reply.statistics && m_messages.back().thinkingTokens > 0;
+    if (isThought)
+        m_messages.back().thinkingTokens = reply.statistics->usage.reasoningTokens;
     m_answer.reset();
+    if (const int row = m_messages.back().firstRow; isThought && row < rowCountValue())
+        Q_EMIT dataChanged(rowIndex(row), rowIndex(row), { TokenCountRole });
     if (open >= 0)
         Q_EMIT dataChanged(rowIndex(open), rowIndex(open), { OpenRole });
     addRows(rowCountValue(), { endingRow(static_cast<int>(m_messages.size()) - 1, reply) });

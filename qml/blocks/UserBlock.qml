@@ -76,17 +76,6 @@ BlockItem {
             Accessible.name: qsTr("You: %1").arg(root.text)
         }
 
-        CopyButton {
-            id: copyButton
-
-            anchors.right: parent.right
-            anchors.top: parent.top
-            anchors.margins: Theme.step * 1.5
-            visible: root.firstInMessage
-            opacity: root.actionsShown ? 1 : 0
-            hint: qsTr("Copy this message")
-            onCopied: root.copied()
-        }
         IconButton {
             id: editButton
 
@@ -100,6 +89,17 @@ BlockItem {
             symbol: "rename"
             hint: qsTr("Edit and ask again")
             onClicked: root.edited()
+        }
+        CopyButton {
+            id: copyButton
+
+            anchors.right: parent.right
+            anchors.top: parent.top
+            anchors.margins: Theme.step * 1.5
+            visible: root.firstInMessage
+            opacity: root.actionsShown ? 1 : 0
+            hint: qsTr("Copy this message")
+            onCopied: root.copied()
         }
     }
     Item {

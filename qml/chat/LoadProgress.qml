@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A stage in words and how far it has come.
+// A stage in words and how far it has come, with a way to stop it where there is one.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -13,6 +13,7 @@ ColumnLayout {
     required property string words
     property real fraction: 0
     property bool determinate: true
+    property bool stoppable: false
 
     signal stopped
 
@@ -52,6 +53,7 @@ ColumnLayout {
     TextButton {
         objectName: "stopLoading"
         Layout.alignment: Qt.AlignHCenter
+        visible: root.stoppable
         text: qsTr("Stop loading")
         onClicked: root.stopped()
 

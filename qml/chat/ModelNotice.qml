@@ -75,6 +75,7 @@ Item {
             words: root.engine.loadStage !== "" ? root.engine.loadStage : root.engine.stateText
             fraction: root.engine.loadFraction
             determinate: root.engine.state === EngineController.Loading
+            stoppable: true
             onStopped: root.engine.unload()
         }
     }

@@ -59,6 +59,7 @@ Item {
         }
         EndpointSign {
             endpoint: root.application.endpoint
+            modelReady: root.application.engine.state === App.EngineController.Ready
             onClicked: root.endpointRequested()
         }
         IconButton {

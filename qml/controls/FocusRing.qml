@@ -9,12 +9,14 @@ Rectangle {
     id: root
 
     required property T.Control control
+    property bool apart: false // from a fill of its own colour
+    readonly property int reach: apart ? 4 : 2
 
     anchors.fill: parent
-    anchors.margins: -2
+    anchors.margins: -reach
     visible: control.visualFocus
     color: "transparent"
-    radius: Theme.radius + 2
+    radius: Theme.radius + reach
     border.width: 2
     border.color: Theme.accent
 }

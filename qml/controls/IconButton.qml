@@ -37,6 +37,7 @@ Button {
 
         FocusRing {
             control: root
+            apart: root.fill.a > 0
         }
     }
 

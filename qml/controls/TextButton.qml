@@ -51,6 +51,7 @@ Button {
 
         FocusRing {
             control: root
+            apart: root.primary
         }
     }
 

@@ -49,7 +49,8 @@ Switch {
         }
         FocusRing {
             control: root
-            radius: track.radius + 2
+            apart: root.checked
+            radius: track.radius + reach
         }
     }
 

@@ -8,6 +8,8 @@
 #include <QElapsedTimer>
 #include <QTimer>
 
+#include <algorithm>
+
 namespace firesteel::test {
 
 namespace {
@@ -30,6 +32,7 @@ class StoredConversationsTest : public QObject
 
 private Q_SLOTS:
     void isAllThereAfterARestart();
+    void thinkingIsCountedAsItIsStored();
     void storesTheQuestionBeforeTheEngineSeesIt();
     void storesWhatTheModelReadAndWrote();
     void checkpointsWhileStreaming();
@@ -46,6 +49,28 @@ private Q_SLOTS:
     void exportsAndImports();
     void chatsOnInASecondInstance();
 };
+
+// What streamed lacks the token that ends the thinking; a chat that is opened again shows it.
+void StoredConversationsTest::thinkingIsCountedAsItIsStored()
+{
+    app::MessageBlockModel blocks;
+    blocks.appendUserMessage(u"Hi"_s, { 1, std::nullopt });
+    blocks.beginAnswer(u"Preparing"_s, { 2, 1 });
+    blocks.appendThinking("A greeting.", 3);
+    blocks.appendText("Hello!");
+    blocks.flush();
+    const QModelIndex thinking = blocks.index(1, 0);
+    QCOMPARE(thinking.data(MessageBlockModel::TokenCountRole).toInt(), 3);
+    QSignalSpy changes(&blocks, &QAbstractItemModel::dataChanged);
+    app::MessageRecord reply;
+    reply.statistics.emplace();
+    reply.statistics->usage.reasoningTokens = 4;
+    blocks.endAnswer(reply);
+    QCOMPARE(thinking.data(MessageBlockModel::TokenCountRole).toInt(), 4);
+    QVERIFY(std::ranges::any_of(changes, [](const QVariantList &change) {
+        return change[2].value<QList<int>>().contains(MessageBlockModel::TokenCountRole);
+    }));
+}
 
 void StoredConversationsTest::isAllThereAfterARestart()
 {

@@ -95,6 +95,7 @@ TestCase {
         window.showChat();
         const sign = item("endpointSign");
         const dot = item("endpointDot");
+        tryCompare(application.engine, "state", App.EngineController.Ready);
         verify(!sign.visible);
         switchOn();
         verify(sign.visible);
@@ -102,7 +103,6 @@ TestCase {
         verify(sign.Accessible.description.includes(application.endpoint.url));
         verify(sign.Accessible.description.endsWith("Running requests: 0"));
         compare(dot.color, Theme.good);
-        tryCompare(application.engine, "state", App.EngineController.Ready);
         Fixture.holdTokens();
         const request = new XMLHttpRequest();
         request.open("POST", application.endpoint.url + "/chat/completions");
@@ -123,6 +123,10 @@ TestCase {
         Fixture.releaseTokens();
         tryVerify(() => sign.Accessible.description.endsWith("Running requests: 0"), 60000);
         tryCompare(request, "status", 200);
+        application.engine.unload();
+        tryCompare(application.engine, "state", App.EngineController.Unloaded);
+        verify(sign.Accessible.description.includes("No model is loaded"));
+        compare(dot.color, Theme.warn);
         press("endpointSign");
         compare(window.shownPage, "endpoint");
         application.endpoint.enabled = false;
@@ -130,6 +134,7 @@ TestCase {
     }
 
     function test_theSignTellsWhatFailed() {
+        tryCompare(application.engine, "state", App.EngineController.Ready);
         switchOn();
         compare(item("endpointDot").color, Theme.good);
         verify(application.endpoint.setAddressText("192.0.2.1")); // of no machine; it needs a key too

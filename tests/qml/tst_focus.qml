@@ -202,6 +202,36 @@ TestCase {
         verify(button.explained);
     }
 
+    Component {
+        id: wordsComponent
+
+        TextButton {
+            text: "Next"
+            primary: true
+        }
+    }
+
+    // A ring of the accent around a fill of the accent.
+    function test_theRingIsSeenAroundAFilledButton() {
+        const button = createTemporaryObject(wordsComponent, window.contentItem);
+        button.forceActiveFocus(Qt.TabFocusReason);
+        const ring = button.background.children[0];
+        verify(ring.visible);
+        compare(ring.x + ring.border.width, -2); // this much of the page lies between
+        button.primary = false;
+        compare(ring.x + ring.border.width, 0);
+    }
+
+    function test_theActionsOfAMessageAreWalkedAsTheyStand() {
+        ask("How?");
+        const edit = shown("editMessage");
+        edit.forceActiveFocus(Qt.TabFocusReason);
+        const place = edit.mapToItem(null, 0, 0).x;
+        Fixture.keyClick(window, Qt.Key_Tab, Qt.NoModifier);
+        verify(window.activeFocusItem.parent === edit.parent);
+        verify(window.activeFocusItem.mapToItem(null, 0, 0).x > place);
+    }
+
     function isIn(item: Item, part: Item): bool {
         while (item && item !== part)
             item = item.parent;

@@ -108,6 +108,7 @@ TestCase {
         field.forceActiveFocus();
         press(Qt.Key_Escape, Qt.NoModifier);
         verify(!field.visible);
+        verify(find("composerInput").activeFocus); // not on a button, where the next Enter would press it
         verify(find("conversationList").visible);
         compare(application.search.query, "");
     }

@@ -93,8 +93,8 @@ TestCase {
 
     function test_anAnswerAgainByMouseAndBack() {
         say("rtl one");
-        const block = lastBlock(1);
-        const button = findChild(block, "regenerate");
+        tryVerify(() => lastBlock(1) !== null);
+        const button = findChild(lastBlock(1), "regenerate");
         verify(button.Accessible.name !== "");
         mouseClick(button);
         tryCompare(application.conversation, "busy", false);

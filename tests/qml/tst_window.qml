@@ -93,6 +93,23 @@ TestCase {
         tryVerify(() => findChild(window.contentItem, "loadProgress") === null);
     }
 
+    Component {
+        id: progressComponent
+
+        LoadProgress {
+            words: "Working"
+        }
+    }
+
+    // A licence that is read, a benchmark that runs: those have buttons of their own.
+    function test_aStopIsOfferedOnlyWhereItStops() {
+        const progress = createTemporaryObject(progressComponent, window.contentItem);
+        const stop = findChild(progress, "stopLoading");
+        verify(!stop.visible);
+        progress.stoppable = true;
+        verify(stop.visible);
+    }
+
     function test_aFailedLoadSaysWhyAndCanBeTriedAgain() {
         Fixture.failLoad("config.json: no field hidden_size");
         Fixture.start();
