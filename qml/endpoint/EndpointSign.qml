@@ -13,6 +13,7 @@ TextButton {
     required property EndpointController endpoint
     property bool modelReady: true
 
+    readonly property string runningText: endpoint.log.running.toLocaleString(Qt.locale(), "f", 0)
     readonly property string stateText: {
         if (endpoint.errorText !== "")
             return qsTr("The endpoint is not reachable: %1").arg(endpoint.errorText);
@@ -20,7 +21,7 @@ TextButton {
             return qsTr("The endpoint starts.");
         if (!modelReady)
             return qsTr("The endpoint listens at %1. No model is loaded to answer with.").arg(endpoint.url);
-        return qsTr("Other programs find the model at %1. Running requests: %2").arg(endpoint.url).arg(endpoint.log.running.toLocaleString(Qt.locale(), "f", 0));
+        return qsTr("Other programs find the model at %1. Running requests: %2").arg(endpoint.url).arg(runningText);
     }
 
     objectName: "endpointSign"
@@ -44,7 +45,14 @@ TextButton {
             width: Theme.step * 2
             height: width
             radius: width / 2
-            color: root.endpoint.errorText !== "" ? Theme.bad : !root.endpoint.running || !root.modelReady ? Theme.warn : root.endpoint.log.running > 0 ? Theme.accent : Theme.good
+            color: root.endpoint.errorText !== "" ? Theme.bad : !root.endpoint.running || !root.modelReady ? Theme.warn : Theme.good
+        }
+        UiText {
+            objectName: "endpointRunning"
+            anchors.verticalCenter: parent.verticalCenter
+            visible: root.endpoint.log.running > 0
+            text: root.runningText
+            color: Theme.dim
         }
     }
 

@@ -117,7 +117,8 @@ TestCase {
             ]
         }));
         tryVerify(() => sign.Accessible.description.endsWith("Running requests: 1"), 60000);
-        compare(dot.color, Theme.accent);
+        verify(item("endpointRunning").visible);
+        compare(item("endpointRunning").text, "1");
         application.endpoint.log.clear(); // of rows; what runs goes on
         verify(sign.Accessible.description.endsWith("Running requests: 1"));
         Fixture.releaseTokens();
