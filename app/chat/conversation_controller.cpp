@@ -55,9 +55,6 @@ ConversationController::ConversationController(EngineController &engine, Convers
 {
     connect(&m_options, &ChatOptions::changed, this,
             &ConversationController::thinkingEffortChanged);
-    connect(&m_options, &ChatOptions::changed, this, &ConversationController::rereadTextChanged);
-    connect(this, &ConversationController::promptTokensChanged, this,
-            &ConversationController::rereadTextChanged);
     connect(&m_options, &ChatOptions::edited, this, &ConversationController::storeOptions);
     connect(&m_engine, &EngineController::stateChanged, this,
             &ConversationController::canSendChanged);
@@ -70,6 +67,9 @@ ConversationController::ConversationController(EngineController &engine, Convers
     connect(&m_pastes, &PastedTexts::countChanged, this, &ConversationController::onDraftChanged);
     m_elapsedTimer.setInterval(kElapsedMilliseconds);
     connect(&m_elapsedTimer, &QTimer::timeout, &m_blocks, &MessageBlockModel::refreshElapsed);
+    connect(&m_options, &ChatOptions::changed, this, &ConversationController::rereadTextChanged);
+    connect(this, &ConversationController::promptTokensChanged, this,
+            &ConversationController::rereadTextChanged);
 }
 
 ConversationController::~ConversationController() = default;
