@@ -7,6 +7,7 @@
 #include <QVariant>
 
 #include <limits>
+#include <ranges>
 
 namespace firesteel::app {
 
@@ -137,9 +138,9 @@ QQuickItem *FocusKeeper::newPlace() const
             return named;
     }
     // Layouts place what is in them, lists make the rows that follow one that went.
-    for (auto part = m_around.crbegin(); part != m_around.crend(); ++part) {
-        if (*part)
-            (*part)->ensurePolished();
+    for (const QPointer<QQuickItem> &part : std::ranges::reverse_view(m_around)) {
+        if (part)
+            part->ensurePolished();
     }
     for (const QPointer<QQuickItem> &part : m_around) {
         if (!isAtHome(part))
