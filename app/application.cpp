@@ -66,6 +66,9 @@ Application::Application(std::unique_ptr<engine::Engine> engine, ApplicationSetu
     , m_monitor(*m_engine, std::move(setup.machine))
     , m_about(m_engineController, m_monitor, QFileInfo(databaseOf(setup)).path())
     , m_endpoint(*m_engine, m_settings)
+    , m_remoteClient({})
+    , m_remotes(m_settings, m_remoteClient, setup.models.token.usesKeychain)
+    , m_remoteMonitor(m_remotes, m_remoteClient)
     , m_search(m_store)
 {
     connect(&m_engineController, &EngineController::stateChanged, this, [this] {
@@ -127,10 +130,16 @@ void Application::open(ConversationController *conversation)
 {
     if (conversation == m_conversations.active())
         return;
+    if (ConversationController *before = m_conversations.active())
+        disconnect(before, &ConversationController::engineChanged, this, nullptr);
     m_conversations.setActive(conversation);
+    connect(conversation, &ConversationController::engineChanged, this, &Application::showRemote);
+    showRemote();
     Q_EMIT conversationChanged();
     m_conversations.closeIdle(kOpenConversations);
 }
+
+void Application::showRemote() { m_remoteMonitor.show(conversation()->options()->engineId()); }
 
 void Application::useModel(const QString &folder)
 {
@@ -143,8 +152,8 @@ void Application::newConversation()
 {
     ConversationController *blank = m_conversations.blank();
     if (blank == nullptr) {
-        blank = m_conversations.add(
-            std::make_unique<ConversationController>(m_engineController, m_store, m_presets));
+        blank = m_conversations.add(std::make_unique<ConversationController>(
+            m_engineController, m_store, m_presets, m_remotes));
     }
     open(blank);
 }
@@ -157,9 +166,10 @@ ConversationController *Application::openRow(int row, std::optional<RecordId> me
     ConversationController *conversation = m_conversations.at(row);
     const bool isNew = conversation == nullptr;
     if (isNew) {
-        conversation = m_conversations.open(row,
-                                            std::make_unique<ConversationController>(
-                                                m_engineController, m_store, m_presets, *summary));
+        conversation = m_conversations.open(
+            row,
+            std::make_unique<ConversationController>(m_engineController, m_store, m_presets,
+                                                     m_remotes, *summary));
     }
     open(conversation);
     // The window shows it by now, so it sees the row that is revealed.

@@ -14,6 +14,8 @@
 #include "app/inference/engine_controller.h"
 #include "app/models/models_controller.h"
 #include "app/monitor/performance_monitor.h"
+#include "app/remote/remote_engines.h"
+#include "app/remote/remote_monitor.h"
 #include "app/settings/app_settings.h"
 #include "app/settings/load_settings.h"
 #include "app/settings/preset_library.h"
@@ -58,6 +60,8 @@ class Application : public QObject
     Q_PROPERTY(firesteel::app::AppSettings *settings READ settings CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::LoadSettings *loadSettings READ loadSettings CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::PresetLibrary *presets READ presets CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::RemoteEngines *remotes READ remotes CONSTANT FINAL)
+    Q_PROPERTY(firesteel::app::RemoteMonitor *remoteMonitor READ remoteMonitor CONSTANT FINAL)
     Q_PROPERTY(QUrl dataFolder READ dataFolder CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::DatabaseThread *database READ database CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::ConversationSearchModel *search READ search CONSTANT FINAL)
@@ -100,6 +104,8 @@ public:
     AppSettings *settings() { return &m_settings; }
     LoadSettings *loadSettings() { return &m_loadSettings; }
     PresetLibrary *presets() { return &m_presets; }
+    RemoteEngines *remotes() { return &m_remotes; }
+    RemoteMonitor *remoteMonitor() { return &m_remoteMonitor; }
     QUrl dataFolder() const { return m_dataFolder; }
     DatabaseThread *database() { return &m_database; }
     ConversationSearchModel *search() { return &m_search; }
@@ -125,6 +131,7 @@ private:
     void listStored(QFuture<StoreResult<std::vector<ConversationSummary>>> stored);
     void setExchange(bool isExchanging, const QString &text);
     void useModel(const QString &folder);
+    void showRemote(); // in the panel: the engine of the conversation that is shown
 
     std::unique_ptr<engine::Engine> m_engine;
     AppSettings m_settings;
@@ -143,6 +150,9 @@ private:
     PerformanceMonitor m_monitor;
     About m_about;
     EndpointController m_endpoint;
+    RemoteClient m_remoteClient;
+    RemoteEngines m_remotes;
+    RemoteMonitor m_remoteMonitor;
     ConversationListModel m_conversations;
     ConversationSearchModel m_search;
     std::optional<ConversationListModel::Entry> m_deleted; // the last one, until another is

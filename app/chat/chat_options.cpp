@@ -12,16 +12,19 @@ constexpr auto kId = "id"_L1;
 constexpr auto kName = "name"_L1;
 constexpr auto kSettings = "settings"_L1;
 constexpr auto kOwn = "overrides"_L1;
+constexpr auto kEngine = "engine"_L1;
 constexpr auto kEffortAlone = "thinkingEffort"_L1; // a number, before there were presets
 
 } // namespace
 
-ChatOptions::ChatOptions(PresetLibrary &presets, QObject *parent)
+ChatOptions::ChatOptions(PresetLibrary &presets, RemoteEngines &engines, QObject *parent)
     : QObject(parent)
     , m_library(presets)
+    , m_engines(engines)
     , m_parameters(true)
 {
     connect(&m_library, &PresetLibrary::presetsChanged, this, &ChatOptions::showParameters);
+    connect(&m_engines, &RemoteEngines::enginesChanged, this, &ChatOptions::changed);
     connect(&m_parameters, &ParameterListModel::edited, this, &ChatOptions::onEdited);
     showParameters();
 }
@@ -37,8 +40,10 @@ void ChatOptions::load(const QJsonObject &settings)
         m_own.set(RequestParameter::Thinking,
                   choicesOf(RequestParameter::Thinking).value(effort.toInt()));
     m_notice = notes.join(u' ');
+    const QJsonObject engine = settings[kEngine].toObject();
+    m_engine = EngineChoice { engine[kId].toString(), engine[kName].toString() };
     m_otherSettings = settings;
-    for (const auto key : { kPreset, kOwn, kEffortAlone })
+    for (const auto key : { kPreset, kOwn, kEffortAlone, kEngine })
         m_otherSettings.remove(key);
     showParameters();
 }
@@ -53,6 +58,8 @@ QJsonObject ChatOptions::json() const
     }
     if (!m_own.json().isEmpty())
         settings[kOwn] = m_own.json();
+    if (m_engine && !m_engine->id.isEmpty())
+        settings[kEngine] = QJsonObject { { kId, m_engine->id }, { kName, m_engine->name } };
     return settings;
 }
 
@@ -69,7 +76,50 @@ bool ChatOptions::pin()
     const QJsonObject before = json();
     const bool wasFollowing = !m_copy.has_value();
     m_copy = preset();
+    m_engine = engineChoice();
     return wasFollowing || json() != before;
+}
+
+// With the name that the engine has now.
+ChatOptions::EngineChoice ChatOptions::engineChoice() const
+{
+    EngineChoice choice = m_engine.value_or(EngineChoice { m_engines.defaultId(), {} });
+    if (const RemoteEngine *engine = m_engines.find(choice.id))
+        choice.name = engine->name;
+    return choice;
+}
+
+const RemoteEngine *ChatOptions::engine() const { return m_engines.find(engineChoice().id); }
+
+QString ChatOptions::engineId() const
+{
+    const RemoteEngine *chosen = engine();
+    return chosen ? chosen->id : QString();
+}
+
+QString ChatOptions::engineName() const
+{
+    const RemoteEngine *chosen = engine();
+    return chosen ? chosen->name : tr("This machine");
+}
+
+QString ChatOptions::engineNotice() const
+{
+    if (const RemoteEngine *chosen = engine())
+        return unencryptedNotice(chosen->base);
+    if (const EngineChoice choice = engineChoice(); !choice.id.isEmpty())
+        return tr("%1 was removed: this machine answers.").arg(choice.name);
+    return {};
+}
+
+void ChatOptions::chooseEngine(const QString &id)
+{
+    const RemoteEngine *chosen = m_engines.find(id);
+    if (!id.isEmpty() && chosen == nullptr)
+        return;
+    m_engine = chosen ? EngineChoice { id, chosen->name } : EngineChoice {};
+    Q_EMIT changed();
+    Q_EMIT edited();
 }
 
 RequestSettings ChatOptions::effective() const { return m_own.over(preset().settings); }

@@ -33,9 +33,10 @@ MessagePlace versionBeside(const ShownMessage &message)
 } // namespace
 
 ConversationController::ConversationController(EngineController &engine, ConversationStore &store,
-                                               PresetLibrary &presets, QObject *parent)
+                                               PresetLibrary &presets, RemoteEngines &remotes,
+                                               QObject *parent)
     : ConversationController(
-          engine, store, presets,
+          engine, store, presets, remotes,
           ConversationSummary { newRecordId(), {}, currentMilliseconds(), currentMilliseconds() },
           parent)
 {
@@ -43,18 +44,19 @@ ConversationController::ConversationController(EngineController &engine, Convers
 }
 
 ConversationController::ConversationController(EngineController &engine, ConversationStore &store,
-                                               PresetLibrary &presets, ConversationSummary stored,
-                                               QObject *parent)
+                                               PresetLibrary &presets, RemoteEngines &remotes,
+                                               ConversationSummary stored, QObject *parent)
     : QObject(parent)
     , m_engine(engine)
     , m_store(store)
     , m_summary(std::move(stored))
     , m_isStored(true)
     , m_blocks(this)
-    , m_options(presets)
+    , m_options(presets, remotes)
 {
     connect(&m_options, &ChatOptions::changed, this,
             &ConversationController::thinkingEffortChanged);
+    connect(&m_options, &ChatOptions::changed, this, &ConversationController::onEngineChanged);
     connect(&m_options, &ChatOptions::edited, this, &ConversationController::storeOptions);
     connect(&m_engine, &EngineController::stateChanged, this,
             &ConversationController::canSendChanged);
@@ -165,7 +167,14 @@ bool ConversationController::isEmpty() const
 bool ConversationController::canSend() const
 {
     return !isBusy() && !m_isLoading && m_loadError.isEmpty()
-        && m_engine.state() == EngineController::State::Ready;
+        && (isRemote() || m_engine.state() == EngineController::State::Ready);
+}
+
+void ConversationController::onEngineChanged()
+{
+    Q_EMIT engineChanged();
+    Q_EMIT contextTokensChanged();
+    Q_EMIT canSendChanged();
 }
 
 bool ConversationController::canRegenerate() const
@@ -301,8 +310,14 @@ void ConversationController::startAnswer(const std::optional<MessageRecord> &que
     reply.parent = place.parent;
     reply.role = engine::Role::Assistant;
     reply.created = currentMilliseconds();
-    reply.model = m_engine.modelName();
-    reply.vocabulary = m_engine.vocabulary();
+    std::optional<RemoteEngine> remote;
+    if (const RemoteEngine *chosen = m_options.engine()) {
+        remote = *chosen;
+        reply.model = u"%1 (%2)"_s.arg(remote->model, remote->name);
+    } else {
+        reply.model = m_engine.modelName();
+        reply.vocabulary = m_engine.vocabulary();
+    }
     m_question = reply.parent;
     if (m_options.pin()) // the preset was changed since
         storeOptions();
@@ -315,10 +330,10 @@ void ConversationController::startAnswer(const std::optional<MessageRecord> &que
     m_store.beginTurn(question, reply)
         .then(this,
               [this, id = reply.id, messages = std::move(messages),
-               options = requestOptions(m_options.effective(), m_engine.samplingDefaults())](
-                  const StoreResult<void> &) mutable {
+               settings = m_options.effective(),
+               remote = std::move(remote)](const StoreResult<void> &) mutable {
                   if (m_recorder && m_recorder->id() == id)
-                      submit(std::move(messages), options);
+                      submit(std::move(messages), settings, remote);
               });
     m_elapsedTimer.start();
     Q_EMIT busyChanged();
@@ -326,13 +341,17 @@ void ConversationController::startAnswer(const std::optional<MessageRecord> &que
 }
 
 void ConversationController::submit(std::vector<engine::Message> messages,
-                                    const RequestOptions &options)
+                                    const RequestSettings &settings,
+                                    const std::optional<RemoteEngine> &remote)
 {
     if (m_isStopping) {
         onFinished({ engine::FinishReason::Cancelled, {}, {}, {} });
         return;
     }
-    m_generation = m_engine.generate(std::move(messages), options);
+    m_generation = remote
+        ? m_options.engines()->generate(*remote, messages, settings)
+        : m_engine.generate(std::move(messages),
+                            requestOptions(settings, m_engine.samplingDefaults()));
     connect(m_generation.get(), &Generation::updated, this, &ConversationController::onUpdate);
 }
 
@@ -523,7 +542,8 @@ void ConversationController::setDraftTokens(int tokens)
 void ConversationController::countDraft()
 {
     const QString draft = wholeDraft();
-    if (m_isCountingDraft || draft.isEmpty() || m_engine.state() != EngineController::State::Ready)
+    if (m_isCountingDraft || draft.isEmpty() || isRemote()
+        || m_engine.state() != EngineController::State::Ready)
         return;
     m_isCountingDraft = true;
     m_engine.countTokens(draft).then(this, [this, counted = draft](int tokens) {

@@ -2,8 +2,8 @@
 //
 // One conversation: what was said, the answer being made, the draft of the next message. QML calls
 // send, stop, regenerate and retry; the rows it shows are in `blocks`. It asks EngineController for
-// answers, and only once ConversationStore has what the user said; it knows nothing of SQL, threads
-// or other conversations. Owned by ConversationListModel.
+// answers, or another machine's engine, and only once ConversationStore has what the user said; it
+// knows nothing of SQL, threads or other conversations. Owned by ConversationListModel.
 #pragma once
 
 #include "app/chat/chat_find.h"
@@ -50,6 +50,8 @@ class ConversationController : public QObject
                    thinkingEffortChanged FINAL)
     Q_PROPERTY(firesteel::app::ChatOptions *options READ options CONSTANT FINAL)
     Q_PROPERTY(firesteel::app::ChatFind *find READ find CONSTANT FINAL)
+    // The next answer is another machine's: no model is needed here.
+    Q_PROPERTY(bool remote READ isRemote NOTIFY engineChanged FINAL)
     Q_PROPERTY(int contextTokens READ contextTokens NOTIFY contextTokensChanged FINAL)
     Q_PROPERTY(int promptTokens READ promptTokens NOTIFY promptTokensChanged FINAL)
     // What the next answer costs beside its question; mostly empty.
@@ -64,11 +66,12 @@ public:
 
     // A new conversation: stored with its first message.
     ConversationController(EngineController &engine, ConversationStore &store,
-                           PresetLibrary &presets, QObject *parent = nullptr);
+                           PresetLibrary &presets, RemoteEngines &remotes,
+                           QObject *parent = nullptr);
     // A stored one; load() brings its messages.
     ConversationController(EngineController &engine, ConversationStore &store,
-                           PresetLibrary &presets, ConversationSummary stored,
-                           QObject *parent = nullptr);
+                           PresetLibrary &presets, RemoteEngines &remotes,
+                           ConversationSummary stored, QObject *parent = nullptr);
     ~ConversationController() override;
 
     // And what was pasted beside the words. Refused unless canSend.
@@ -117,7 +120,8 @@ public:
     void setThinkingEffort(ThinkingEffort effort) { m_options.setThinkingEffort(effort); }
     ChatOptions *options() { return &m_options; }
     ChatFind *find() { return &m_find; }
-    int contextTokens() const { return m_engine.contextTokens(); }
+    bool isRemote() const { return m_options.engine() != nullptr; }
+    int contextTokens() const { return isRemote() ? 0 : m_engine.contextTokens(); } // 0: not known
     int promptTokens() const { return m_promptTokens; } // of the conversation so far
     QString rereadText() const;
     PastedTexts *pastes() { return &m_pastes; }
@@ -137,6 +141,7 @@ Q_SIGNALS:
     void canSendChanged();
     void emptyChanged();
     void thinkingEffortChanged();
+    void engineChanged();
     void contextTokensChanged();
     void promptTokensChanged();
     void rereadTextChanged();
@@ -154,7 +159,9 @@ private:
     int messageAt(int row) const; // index of the message; -1 without one
     void endEdit();
     void endEditOfGone();
-    void submit(std::vector<engine::Message> messages, const RequestOptions &options);
+    void submit(std::vector<engine::Message> messages, const RequestSettings &settings,
+                const std::optional<RemoteEngine> &remote);
+    void onEngineChanged();
     void onUpdate(const GenerationUpdate &update);
     void onFinished(const engine::Finished &finished);
     void onFailed(const engine::Error &error);

@@ -294,7 +294,7 @@ std::unique_ptr<Generation> EngineController::generate(std::vector<engine::Messa
         options.drafting.drafter = engine::DrafterKind::Auto;
     const GenerationToken token = ++m_lastToken;
     auto link = std::make_shared<GenerationLink>();
-    auto generation = std::make_unique<Generation>(m_engine, link);
+    auto generation = std::make_unique<LocalGeneration>(m_engine, link);
     m_generations.emplace(token, generation.get());
     if (!m_statsTimer.isActive())
         m_statsTimer.start();

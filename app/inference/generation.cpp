@@ -5,22 +5,22 @@
 
 namespace firesteel::app {
 
-Generation::Generation(engine::Engine &engine, std::shared_ptr<GenerationLink> link)
+LocalGeneration::LocalGeneration(engine::Engine &engine, std::shared_ptr<GenerationLink> link)
     : m_engine(engine)
     , m_link(std::move(link))
 {
 }
 
-Generation::~Generation() { cancel(); }
+LocalGeneration::~LocalGeneration() { LocalGeneration::cancel(); }
 
-void Generation::cancel()
+void LocalGeneration::cancel()
 {
     m_link->isCancelled = true;
     if (m_link->isSubmitted)
         m_engine.cancel(m_link->request);
 }
 
-void Generation::answerNow()
+void LocalGeneration::answerNow()
 {
     m_link->isAnswerWanted = true;
     if (m_link->isSubmitted)

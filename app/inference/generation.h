@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One answer being made, seen from the GUI thread. EngineController::generate() makes it; the
-// conversation that asked owns it and receives at most one update per frame. Destroying it cancels
-// the request.
+// One answer being made, seen from the GUI thread. EngineController::generate() makes it, or
+// RemoteClient::generate(); the conversation that asked owns it and receives at most one update per
+// frame. Destroying it cancels the request.
 #pragma once
 
 #include "app/inference/event_buffer.h"
@@ -60,21 +60,33 @@ struct GenerationLink
     std::atomic<engine::RequestId> request = 0; // valid once isSubmitted
 };
 
+// Whoever makes it: the engine of this machine, or another one's.
 class Generation : public QObject
 {
     Q_OBJECT
 
 public:
-    Generation(engine::Engine &engine, std::shared_ptr<GenerationLink> link);
-    ~Generation() override;
-
-    // Returns at once; an update with `finished` follows, within one decode step.
-    void cancel();
-    // Returns at once; the thinking ends within one decode step and the answer begins.
-    void answerNow();
+    // Returns at once; an update with `finished` follows, soon.
+    virtual void cancel() = 0;
+    // Returns at once; the thinking ends soon and the answer begins, where its maker can do that.
+    virtual void answerNow() = 0;
 
 Q_SIGNALS:
+    // The receiver may destroy the generation.
     void updated(const firesteel::app::GenerationUpdate &update);
+};
+
+// By the engine of this machine, within one decode step each.
+class LocalGeneration : public Generation
+{
+    Q_OBJECT
+
+public:
+    LocalGeneration(engine::Engine &engine, std::shared_ptr<GenerationLink> link);
+    ~LocalGeneration() override;
+
+    void cancel() override;
+    void answerNow() override;
 
 private:
     engine::Engine &m_engine;

@@ -41,6 +41,9 @@ constexpr auto kEndpointHosts = "endpoint/hosts"_L1;
 constexpr auto kEndpointStrict = "endpoint/strictModel"_L1;
 constexpr auto kEndpointReasoning = "endpoint/mirrorReasoning"_L1;
 
+constexpr auto kRemoteEngines = "remote/engines"_L1;
+constexpr auto kRemoteDefault = "remote/default"_L1;
+
 constexpr int kLastSetupStep = 20; // which there are is SetupController's business
 constexpr std::uint64_t kMebibyte = 1 << 20;
 
@@ -306,15 +309,32 @@ void AppSettings::setEndpoint(const EndpointSettings &endpoint)
     Q_EMIT endpointChanged();
 }
 
+QString AppSettings::remoteEngines() const { return m_file.value(kRemoteEngines).toString(); }
+
+void AppSettings::setRemoteEngines(const QString &json)
+{
+    store(kRemoteEngines, json, remoteEngines());
+}
+
+QString AppSettings::remoteDefault() const { return m_file.value(kRemoteDefault).toString(); }
+
+void AppSettings::setRemoteDefault(const QString &id)
+{
+    if (store(kRemoteDefault, id, remoteDefault()))
+        Q_EMIT remoteDefaultChanged();
+}
+
 QString AppSettings::folder() const { return QFileInfo(m_file.fileName()).path(); }
 
 void AppSettings::restoreDefaults()
 {
-    for (const auto key :
-         { kSidebarFolded, kPanelFolded, kAppearance, kFontScale, kReducedMotion, kShowStatistics,
-           kRenderer, kContextTokens, kReserveMebibytes, kThreads, kSequences, kEndpointEnabled,
-           kEndpointAddress, kEndpointPort, kEndpointRequiresKey, kEndpointOrigins, kEndpointHosts,
-           kEndpointStrict, kEndpointReasoning })
+    for (const auto key : { kSidebarFolded,     kPanelFolded,   kAppearance,
+                            kFontScale,         kReducedMotion, kShowStatistics,
+                            kRenderer,          kContextTokens, kReserveMebibytes,
+                            kThreads,           kSequences,     kEndpointEnabled,
+                            kEndpointAddress,   kEndpointPort,  kEndpointRequiresKey,
+                            kEndpointOrigins,   kEndpointHosts, kEndpointStrict,
+                            kEndpointReasoning, kRemoteDefault })
         m_file.remove(key);
     m_notice.clear();
     Q_EMIT sidebarFoldedChanged();
@@ -326,6 +346,7 @@ void AppSettings::restoreDefaults()
     Q_EMIT rendererChanged();
     Q_EMIT loadOptionsChanged();
     Q_EMIT endpointChanged();
+    Q_EMIT remoteDefaultChanged();
     Q_EMIT noticeChanged();
 }
 

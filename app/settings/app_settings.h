@@ -101,6 +101,11 @@ public:
     void setLoadOptions(const engine::LoadOptions &options);
     EndpointSettings endpoint() const;
     void setEndpoint(const EndpointSettings &endpoint);
+    // A JSON array, which RemoteEngines writes and reads; without keys.
+    QString remoteEngines() const;
+    void setRemoteEngines(const QString &json);
+    QString remoteDefault() const; // id of the engine that new chats use; empty: this machine
+    void setRemoteDefault(const QString &id);
     QString folder() const; // of the file
 
     QString notice() const { return m_notice; }
@@ -124,6 +129,7 @@ Q_SIGNALS:
     void rendererChanged();
     void loadOptionsChanged();
     void endpointChanged();
+    void remoteDefaultChanged();
     void noticeChanged();
 
 private:

@@ -310,14 +310,14 @@ void ChatOptionsTest::readsTheEffortOfEarlierVersions()
     app::PresetLibrary *presets = nullptr;
     Session session;
     presets = session.presets();
-    ChatOptions options(*presets);
+    ChatOptions options(*presets, *session.application->remotes());
     options.load({ { u"thinkingEffort"_s, 3 }, { u"later"_s, QJsonArray { 1, 2 } } });
     QCOMPARE(options.thinkingEffort(), 3);
     QVERIFY(options.notice().isEmpty());
     const QJsonObject json = options.json();
     QVERIFY(!json.contains(u"thinkingEffort"_s));
     QCOMPARE(json[u"later"_s], QJsonValue(QJsonArray { 1, 2 }));
-    ChatOptions again(*presets);
+    ChatOptions again(*presets, *session.application->remotes());
     again.load(json);
     QCOMPARE(again.json(), json);
     QCOMPARE(again.thinkingEffort(), 3);
