@@ -171,6 +171,7 @@ ApplicationWindow {
         PerformancePanel {
             engine: root.application.engine
             monitor: root.application.monitor
+            remote: root.application.remoteMonitor
         }
     }
 

@@ -40,6 +40,7 @@ DelegateChooser {
 
         ThinkingBlock {
             ending: root.conversation.answeringNow || root.conversation.stopping
+            canEnd: !root.conversation.remote
             onAnswerAsked: root.conversation.answerNow()
             onToggled: root.conversation.blocks.setExpanded(index, !expanded)
         }

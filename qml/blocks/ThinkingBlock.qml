@@ -16,6 +16,7 @@ BlockItem {
     required property real elapsedSeconds
     required property int tokenCount
     required property bool expanded
+    property bool canEnd: true // its maker can be told to
     property bool ending: false // it was told to, or the answer was
 
     readonly property string duration: {
@@ -63,7 +64,7 @@ BlockItem {
                 }
                 LiveDot {
                     anchors.verticalCenter: parent.verticalCenter
-                    visible: root.thinkingLive
+                    visible: root.thinkingLive && root.canEnd
                 }
                 UiText {
                     anchors.verticalCenter: parent.verticalCenter

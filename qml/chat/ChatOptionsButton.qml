@@ -14,6 +14,7 @@ TextButton {
 
     required property ChatOptions options
     readonly property bool opened: popup.opened
+    readonly property string presetText: options.differs ? qsTr("%1 · changed").arg(options.presetName) : options.presetName
 
     signal presetsRequested // the page where they are edited
 
@@ -21,7 +22,7 @@ TextButton {
     flat: true
     symbol: "chevron-down"
     ink: options.differs ? Theme.accent : Theme.dim
-    text: options.differs ? qsTr("%1 · changed").arg(options.presetName) : options.presetName
+    text: options.engineId === "" ? presetText : qsTr("%1 · %2").arg(options.engineName).arg(presetText)
     LayoutMirroring.enabled: Qt.locale().textDirection === Qt.LeftToRight // the chevron stands after the words
     onClicked: popup.open()
 
@@ -126,6 +127,10 @@ TextButton {
                         root.presetsRequested();
                     }
                 }
+            }
+            EngineChoice {
+                Layout.fillWidth: true
+                options: root.options
             }
             RowLayout {
                 Layout.fillWidth: true

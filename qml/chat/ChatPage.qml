@@ -122,6 +122,7 @@ FocusScope {
                 anchors.fill: parent
                 visible: root.conversation.empty
                 engine: root.engine
+                remote: root.conversation.remote
                 onExampleChosen: text => {
                     composer.text = text;
                     root.focusComposer();
@@ -141,7 +142,7 @@ FocusScope {
             Layout.alignment: Qt.AlignHCenter
             Layout.preferredWidth: composer.width
             Layout.bottomMargin: Theme.step * 3
-            visible: !root.conversation.empty && root.engine.state !== EngineController.Ready
+            visible: !root.conversation.empty && !root.conversation.remote && root.engine.state !== EngineController.Ready
             engine: root.engine
         }
 

@@ -12,6 +12,8 @@ Item {
     id: root
 
     required property EngineController engine
+    property bool remote: false // another machine answers
+    readonly property bool ready: remote || engine.state === EngineController.Ready
 
     readonly property list<string> examples: [qsTr("What is a hash map?"), qsTr("Write a Python function that checks whether a number is prime."), qsTr("Make a table of the capitals of France, Japan and Kenya.")]
 
@@ -32,12 +34,12 @@ Item {
         }
         ModelNotice {
             Layout.fillWidth: true
-            visible: root.engine.state !== EngineController.Ready
+            visible: !root.ready
             engine: root.engine
         }
         ColumnLayout {
             Layout.fillWidth: true
-            visible: root.engine.state === EngineController.Ready
+            visible: root.ready
             spacing: Theme.step * 2
 
             UiText {

@@ -14,6 +14,7 @@ Rectangle {
 
     required property EngineController engine
     required property PerformanceMonitor monitor
+    property RemoteMonitor remote: null // of the chat on show
 
     readonly property bool ready: engine.state === EngineController.Ready
     readonly property bool watching: visible && Window.visibility !== Window.Hidden && Window.visibility !== Window.Minimized
@@ -29,8 +30,15 @@ Rectangle {
     }
 
     color: Theme.surface
-    onWatchingChanged: monitor.setWatched(root, watching)
-    Component.onCompleted: monitor.setWatched(root, watching)
+    onWatchingChanged: {
+        monitor.setWatched(root, watching);
+        remote?.setWatched(watching);
+    }
+    Component.onCompleted: {
+        monitor.setWatched(root, watching);
+        remote?.setWatched(watching);
+    }
+    Component.onDestruction: remote?.setWatched(false)
 
     Accessible.role: Accessible.Pane
     Accessible.name: qsTr("Performance")
@@ -103,6 +111,17 @@ Rectangle {
                     }
                 }
 
+                Loader {
+                    Layout.fillWidth: true
+                    active: root.remote?.active ?? false
+                    visible: active
+                    sourceComponent: RemoteFigures {
+                        monitor: root.remote
+                        opened: root.opened
+                        onChosen: name => root.opened = name
+                        onFocused: item => root.reveal(item)
+                    }
+                }
                 SpeedFigure {
                     Layout.fillWidth: true
                     Layout.bottomMargin: Theme.step * 2

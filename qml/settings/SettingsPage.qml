@@ -15,8 +15,8 @@ FocusScope {
     required property App.Application application
     property int section: 0
     readonly property bool wide: width >= Math.round(760 * Math.max(1, Theme.fontScale))
-    readonly property list<string> names: [qsTr("Loading"), qsTr("Presets"), qsTr("Appearance"), qsTr("Folders")]
-    readonly property list<Component> sections: [loading, presets, look, folders]
+    readonly property list<string> names: [qsTr("Loading"), qsTr("Presets"), qsTr("Appearance"), qsTr("Folders"), qsTr("Other engines")]
+    readonly property list<Component> sections: [loading, presets, look, folders, engines]
 
     signal closed
 
@@ -149,10 +149,30 @@ FocusScope {
         }
     }
 
+    Component {
+        id: engines
+
+        EnginesSection {
+            engines: root.application.remotes
+            onRemovalAsked: (engineId, name) => {
+                removal.engineId = engineId;
+                removal.ask("engine", -1, qsTr("Remove %1?").arg(name), qsTr("Its key is forgotten. Chats that use it stay; this machine answers in them from now on."), qsTr("Remove"));
+            }
+        }
+    }
+
     ConfirmDialog {
         id: confirmation
 
         objectName: "defaultsDialog"
         onConfirmed: root.application.restoreDefaults()
+    }
+    ConfirmDialog {
+        id: removal
+
+        property string engineId
+
+        objectName: "removeEngineDialog"
+        onConfirmed: root.application.remotes.remove(engineId)
     }
 }

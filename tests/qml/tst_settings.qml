@@ -32,6 +32,10 @@ SettingsCase {
         press(Qt.Key_Down, Qt.NoModifier);
         press(Qt.Key_Down, Qt.NoModifier);
         press(Qt.Key_Down, Qt.NoModifier);
+        press(Qt.Key_Down, Qt.NoModifier);
+        verify(find("section4").activeFocus);
+        verify(find("addEngine").visible);
+        press(Qt.Key_Up, Qt.NoModifier);
         verify(find("section3").activeFocus);
         verify(find("restoreDefaults").visible);
         // The page remembers where it was.
@@ -61,6 +65,11 @@ SettingsCase {
                 tag: "folders",
                 section: 3,
                 names: ["openDataFolder", "openModelsFolder", "changeModelsFolder", "restoreDefaults"]
+            },
+            {
+                tag: "other engines",
+                section: 4,
+                names: ["addEngine"]
             }
         ];
     }

@@ -141,12 +141,13 @@ void RemoteProtocolTest::readsTheEnd()
 void RemoteProtocolTest::joinsToolCalls()
 {
     ChatStream stream;
-    for (
-        const QByteArray &delta : QList<QByteArray> {
-            R"({"tool_calls":[{"index":1,"id":"b","function":{"name":"two","arguments":""}}]})",
-            R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"one","arguments":"{\"x\""}}]})",
-            R"({"tool_calls":[{"index":0,"function":{"name":null,"arguments":": 1}"}},
-                               {"index":1,"function":{"arguments":"{}"}}]})" })
+    const QList<QByteArray> deltas {
+        R"({"tool_calls":[{"index":1,"id":"b","function":{"name":"two","arguments":""}}]})",
+        R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"one","arguments":"{\"x\""}}]})",
+        R"({"tool_calls":[{"index":0,"function":{"name":null,"arguments":": 1}"}},
+                          {"index":1,"function":{"arguments":"{}"}}]})"
+    };
+    for (const QByteArray &delta : deltas)
         QVERIFY(stream.read(chunk(delta)));
     QVERIFY(stream.read(chunk("{}", "\"tool_calls\"")));
     QCOMPARE(stream.finishReason(), FinishReason::ToolCalls);
