@@ -82,6 +82,8 @@ void RemoteGeneration::onReadyRead()
                                                : QString::fromLatin1(type.left(80)))));
         return;
     }
+    // What comes together comes at one time: how long its reading takes here says nothing.
+    m_readNanoseconds = m_clock.nsecsElapsed();
     for (const QByteArray &event : m_events.add(m_reply->readAll())) {
         add(event);
         if (m_hasEnded)
@@ -113,7 +115,7 @@ void RemoteGeneration::addPiece(std::string text, bool isThinking)
 {
     if (text.empty())
         return;
-    m_lastNanoseconds = m_clock.nsecsElapsed();
+    m_lastNanoseconds = m_readNanoseconds;
     if (m_pieces++ == 0)
         m_firstNanoseconds = m_lastNanoseconds;
     if (isThinking)

@@ -51,6 +51,7 @@ private:
     bool m_hasText = false;
     bool m_hasEnded = false; // the last update is delivered or about to be
     QElapsedTimer m_clock; // since the request
+    qint64 m_readNanoseconds = 0; // when what is being read came
     qint64 m_firstNanoseconds = 0;
     qint64 m_lastNanoseconds = 0;
     QTimer m_frame;

@@ -35,7 +35,7 @@ RemoteMonitor::RemoteMonitor(RemoteEngines &engines, RemoteClient &client, QObje
     , m_running(add(u"remote running"_s, tr("Running there"), tr("requests"), 0))
     , m_waiting(add(u"remote waiting"_s, tr("Waiting there"), tr("requests"), 0))
     , m_cacheUse(add(u"remote cache (%)"_s, tr("Its context memory in use"), u"%"_s, 0))
-    , m_acceptance(add(u"remote accepted (%)"_s, tr("Guesses that were right"), u"%"_s, 0))
+    , m_acceptance(add(u"remote accepted (%)"_s, tr("Guesses right"), u"%"_s, 0))
 {
     m_clock.start();
     m_timer.setInterval(kIntervalMilliseconds);

@@ -18,6 +18,7 @@ Rectangle {
 
     readonly property bool ready: engine.state === EngineController.Ready
     readonly property bool watching: visible && Window.visibility !== Window.Hidden && Window.visibility !== Window.Minimized
+    readonly property bool remoteWatched: watching && !monitor.paused
     property string opened: "" // name of the figure whose history is shown
 
     // Keeps what has the keyboard in sight.
@@ -30,13 +31,11 @@ Rectangle {
     }
 
     color: Theme.surface
-    onWatchingChanged: {
-        monitor.setWatched(root, watching);
-        remote?.setWatched(watching);
-    }
+    onWatchingChanged: monitor.setWatched(root, watching)
+    onRemoteWatchedChanged: remote?.setWatched(remoteWatched)
     Component.onCompleted: {
         monitor.setWatched(root, watching);
-        remote?.setWatched(watching);
+        remote?.setWatched(remoteWatched);
     }
     Component.onDestruction: remote?.setWatched(false)
 

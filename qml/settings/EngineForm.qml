@@ -17,6 +17,8 @@ ColumnLayout {
     property string model
     property string problem
 
+    signal closed
+
     component FormField: Field {
         id: field
 
@@ -47,6 +49,7 @@ ColumnLayout {
         engines.forgetTest();
         keyField.text = "";
         visible = false;
+        closed();
     }
 
     function test() {

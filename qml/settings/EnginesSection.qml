@@ -93,6 +93,8 @@ ColumnLayout {
     }
 
     TextButton {
+        id: addButton
+
         objectName: "addEngine"
         visible: !form.visible
         symbol: "plus"
@@ -104,5 +106,6 @@ ColumnLayout {
 
         Layout.fillWidth: true
         engines: root.engines
+        onClosed: addButton.forceActiveFocus(Qt.OtherFocusReason)
     }
 }

@@ -91,5 +91,6 @@ SettingsCase {
         press(Qt.Key_Escape, Qt.NoModifier);
         tryVerify(() => !find("engineAddress").visible);
         verify(find("addEngine").visible);
+        verify(find("addEngine").activeFocus);
     }
 }
