@@ -101,7 +101,7 @@ engine::Result<ChatDelta> ChatStream::read(const QByteArray &data)
 
 engine::Result<void> ChatStream::addCalls(const QJsonArray &fragments)
 {
-    for (const QJsonValue &value : fragments) {
+    for (const auto &value : fragments) {
         const QJsonObject fragment = value.toObject();
         // Without an index it is whole.
         const int index = fragment["index"_L1].toInt(static_cast<int>(m_calls.size()));

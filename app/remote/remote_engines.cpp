@@ -37,8 +37,7 @@ RemoteEngines::RemoteEngines(AppSettings &settings, RemoteClient &client, bool u
 // What a person wrote into the file and cannot be an engine is left out.
 void RemoteEngines::read()
 {
-    for (const QJsonValue &value :
-         QJsonDocument::fromJson(m_settings.remoteEngines().toUtf8()).array()) {
+    for (const auto &value : QJsonDocument::fromJson(m_settings.remoteEngines().toUtf8()).array()) {
         const QJsonObject json = value.toObject();
         const auto base = remoteBase(json[kAddress].toString());
         const QString id = json[kId].toString();

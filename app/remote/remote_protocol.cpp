@@ -169,7 +169,7 @@ engine::Result<QStringList> modelIds(const QByteArray &answer)
                                 .toStdString());
     }
     QStringList ids;
-    for (const QJsonValue &model : models.toArray()) {
+    for (const auto &model : models.toArray()) {
         const QString id = model.toObject()["id"_L1].toString();
         if (!id.isEmpty())
             ids << id;
