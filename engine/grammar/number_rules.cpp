@@ -76,7 +76,7 @@ WholeRange magnitudes(const NumberBounds &bounds, bool isNegative, std::size_t p
     const std::optional<Decimal> &far = isNegative ? bounds.min : bounds.max;
     const bool excludesNear = isNegative ? bounds.excludesMax : bounds.excludesMin;
     const bool excludesFar = isNegative ? bounds.excludesMin : bounds.excludesMax;
-    const WholeRange nothing { "1", "" };
+    WholeRange nothing { "1", "" };
     WholeRange range { isNegative ? "1" : "", std::string(digits, '9') };
     if (near) {
         const bool isOnThisSide = near->isZero() || near->isNegative == isNegative;
@@ -202,7 +202,7 @@ Expression fractionDigits(GrammarBuilder &b, const std::string &min, const std::
 }
 
 // Magnitudes given in units of 10^-kFractionDigits
-Expression fractionRule(GrammarBuilder &b, WholeRange range)
+Expression fractionRule(GrammarBuilder &b, const WholeRange &range)
 {
     if (range.isEmpty())
         return b.never();
