@@ -99,8 +99,7 @@ ApplicationWindow {
         placeholderText: Theme.dim
     }
 
-    onSearchShownChanged: if (!searchShown && shownPage === "")
-        page.focusComposer()
+    onSearchShownChanged: if (!searchShown && shownPage === "") page.focusComposer()
     Component.onCompleted: if (application.setup.wanted)
         showPage("setup")
 

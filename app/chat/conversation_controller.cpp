@@ -509,9 +509,11 @@ void ConversationController::setDraft(const QString &draft)
 
 QString ConversationController::rereadText() const
 {
-    // An earlier message that is edited takes with it what followed it.
+    // An earlier message that is edited takes with it what followed it. How fast another machine
+    // reads is not known here.
     return m_front ? app::rereadText(*m_front, promptFront(m_options.effective()),
-                                     isEditing() ? 0 : m_promptTokens, m_engine.readingSpeed())
+                                     isEditing() ? 0 : m_promptTokens,
+                                     isRemote() ? 0 : m_engine.readingSpeed())
                    : QString();
 }
 
