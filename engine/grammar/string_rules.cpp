@@ -62,6 +62,7 @@ void addUtf8(GrammarBuilder &builder, char32_t first, char32_t last, std::vector
     const Encoded from = encoded(first);
     const Encoded to = encoded(last);
     std::vector<Expression> bytes;
+    bytes.reserve(from.length);
     for (std::size_t i = 0; i < from.length; ++i)
         bytes.push_back(builder.range(from.bytes[i], to.bytes[i]));
     out.push_back(builder.sequence(std::move(bytes)));
@@ -127,20 +128,15 @@ Expression StringRules::character(Style style, const CodePoints &set)
     const auto key = std::pair(style, set);
     if (const auto known = m_characters.find(key); known != m_characters.end())
         return known->second;
-    Expression made = m_builder.never();
-    if (style == Style::Raw) {
-        made = codePoints(set);
-    } else {
-        std::vector<Expression> spellings { codePoints(
-            intersection(set, complement(escapedInJson()))) };
-        if (style == Style::Json) {
-            for (const CodePointRange &range : intersection(set, escapedInJson())) {
-                for (char32_t c = range.first; c <= range.last; ++c)
-                    spellings.push_back(m_builder.bytes(jsonEscape(c)));
-            }
+    std::vector<Expression> spellings { codePoints(
+        style == Style::Raw ? set : intersection(set, complement(escapedInJson()))) };
+    if (style == Style::Json) {
+        for (const CodePointRange &range : intersection(set, escapedInJson())) {
+            for (char32_t c = range.first; c <= range.last; ++c)
+                spellings.push_back(m_builder.bytes(jsonEscape(c)));
         }
-        made = m_builder.choice(std::move(spellings));
     }
+    Expression made = m_builder.choice(std::move(spellings));
     const bool isAscii = !set.empty() && set.back().last < 0x80 && set.size() <= 4
         && intersection(set, escapedInJson()).empty();
     if (!isAscii && made != m_builder.never())
