@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <format>
 #include <map>
+#include <ranges>
 #include <utility>
 
 namespace firesteel::engine {
@@ -57,13 +58,13 @@ struct Network
             return add({ Kind::Characters, next, 0, known->second });
         }
         case Regex::Kind::Sequence:
-            for (auto part = regex.parts.rbegin(); part != regex.parts.rend(); ++part)
-                next = add(*part, next);
+            for (const Regex &part : std::views::reverse(regex.parts))
+                next = add(part, next);
             return next;
         case Regex::Kind::Alternatives: {
             Place begin = add(regex.parts.back(), next);
-            for (auto part = regex.parts.rbegin() + 1; part != regex.parts.rend(); ++part)
-                begin = add({ Kind::Fork, add(*part, next), begin, 0 });
+            for (const Regex &part : regex.parts | std::views::reverse | std::views::drop(1))
+                begin = add({ Kind::Fork, add(part, next), begin, 0 });
             return begin;
         }
         case Regex::Kind::Repeat:
@@ -142,6 +143,7 @@ private:
             if (range.empty())
                 continue;
             std::vector<bool> holders;
+            holders.reserve(m_network.sets.size());
             for (const CodePoints &set : m_network.sets)
                 holders.push_back(contains(set, range.front().first));
             const auto [group, isNew] = groups.try_emplace(holders, m_groups.size());
