@@ -71,8 +71,9 @@ const Release &release()
 
 void vocabulary(benchmark::State &state)
 {
+    const Tokenizer &tokenizer = release().tokenizer;
     for (auto _ : state)
-        benchmark::DoNotOptimize(TokenTrie(release().tokenizer, release().tokenizer.size()));
+        benchmark::DoNotOptimize(TokenTrie(tokenizer, tokenizer.size()));
     state.counters["nodes"] = static_cast<double>(release().tokens->trie().nodes().size());
 }
 

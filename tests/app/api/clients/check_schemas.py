@@ -3,7 +3,8 @@
 
 Run by run_clients.py in its environment, with the address of the endpoint and a folder of schemas (*.jsonl, one
 {"name": ..., "schema": ...} a line). Answers that reached the limit of tokens are counted as truncated. Schemas that the endpoint
-refuses are counted by reason. `--every N` takes each N-th schema only.
+refuses are counted by reason. `--every N` takes each N-th schema only, `--rounds N` asks for each N times with other seeds and
+prompts.
 """
 
 import argparse
@@ -17,7 +18,8 @@ import time
 import urllib.error
 import urllib.request
 
-import jsonschema
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "engine/grammar"))
+import schema_oracle  # noqa: E402
 
 PROMPTS = ["Answer in JSON.", "Describe a cat as JSON.", "Write a JSON object about a person named Zoe, aged 17."]
 LIMIT = 600  # tokens of one answer
@@ -45,10 +47,13 @@ def check(base: str, index: int, case: dict) -> tuple[str, str]:
     text = choice["message"]["content"]
     try:
         answer = json.loads(text)
-        validator = jsonschema.validators.validator_for(case["schema"], default=jsonschema.Draft202012Validator)
-        validator(case["schema"], format_checker=validator.FORMAT_CHECKER).validate(answer)
-    except (json.JSONDecodeError, jsonschema.ValidationError) as error:
-        return "invalid", f"{case['name']}: {text!r}: {error}"
+        problem = next(schema_oracle.validator_of(case["schema"]).iter_errors(answer), None)
+    except json.JSONDecodeError as error:
+        problem = error
+    except ValueError:
+        return "unchecked", "a pattern that Python cannot say"
+    if problem:
+        return "invalid", f"{case['name']}: {text!r}: {problem}"
     return "valid", ""
 
 
@@ -57,16 +62,17 @@ def main() -> int:
     parser.add_argument("base")
     parser.add_argument("schemas", type=pathlib.Path)
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=1)
     arguments = parser.parse_args()
-    lines = [line for file in sorted(arguments.schemas.glob("*.jsonl")) for line in file.read_text().splitlines()]
-    cases = [json.loads(line) for line in lines][::arguments.every]
+    lines = [line for file in sorted(arguments.schemas.glob("*.jsonl")) for line in file.read_text().split("\n") if line]
+    cases = [json.loads(line) for line in lines][::arguments.every] * arguments.rounds
     began = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda item: check(arguments.base, *item), enumerate(cases)))
     counts = collections.Counter(kind for kind, _ in results)
     reasons = collections.Counter(reason for kind, reason in results if kind == "refused")
-    answered = counts["valid"] + counts["invalid"] + counts["truncated"]
-    print(json.dumps({"schemas": len(cases), **{kind: counts[kind] for kind in ("valid", "invalid", "truncated", "refused")},
+    answered = len(cases) - counts["refused"]
+    print(json.dumps({"schemas": len(cases), **{kind: counts[kind] for kind in ("valid", "invalid", "unchecked", "truncated", "refused")},
                       "truncated_share": round(counts["truncated"] / max(1, answered), 4), "refused_by": reasons,
                       "seconds": round(time.monotonic() - began, 1)}))
     for kind, reason in results:
