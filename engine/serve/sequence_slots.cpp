@@ -83,10 +83,11 @@ SequenceSlots::Lease SequenceSlots::acquire(std::span<const std::int32_t> prompt
     const Match match = longestMatch(prompt);
     Lease lease { .slot = match.slot, .position = match.position, .isSameSequence = true };
     // A prompt that shares only its beginning with what a sequence holds leaves it alone while
-    // there is another: another chat may go on there.
+    // there is another: another chat may go on there. One that goes on from all of it takes it, how
+    // little that is of the request that was given up there.
     if (match.slot >= 0) {
         const Slot &source = m_slots[static_cast<std::size_t>(match.slot)];
-        if (!source.isFree || 2 * match.position < source.promptTokens) {
+        if (match.kept >= 0 && (!source.isFree || 2 * match.position < source.promptTokens)) {
             const int other = leastRecentlyUsed(match.slot);
             lease.isSameSequence = other < 0 && source.isFree;
             lease.slot = lease.isSameSequence ? match.slot : other;
@@ -114,6 +115,8 @@ SequenceSlots::Lease SequenceSlots::acquire(std::span<const std::int32_t> prompt
             slot.state.adopt(m_slots[static_cast<std::size_t>(match.slot)].state, kept.state);
         }
     }
+    if (slot.state.position() != lease.position)
+        throw std::logic_error("SequenceSlots::acquire: the sequence is elsewhere");
     // Snapshots of tokens that are no longer there.
     for (std::size_t k = slot.kept.size(); k-- > 0;) {
         if (!lease.isSameSequence || slot.kept[k].position() > lease.position)

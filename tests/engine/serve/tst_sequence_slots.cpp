@@ -104,6 +104,22 @@ TEST_CASE("a prompt that goes on where a sequence ended reads only what is new")
     CHECK(s.slots.sequence(next.slot).position() == 150);
 }
 
+TEST_CASE("a prompt that was given up goes on where it was, beside another conversation")
+{
+    Slots s(2);
+    const Prompt prompt = branch(300, 0, 0);
+    const SequenceSlots::Lease given = s.slots.acquire(prompt.tokens);
+    s.loaded.prefill(s.slots.sequence(given.slot), std::span(prompt.tokens).first(64));
+    s.slots.release(given.slot);
+    const SequenceSlots::Lease other = s.readAndRelease(promptOf(promptTokens(400, 7)));
+    CHECK(other.slot != given.slot);
+    const SequenceSlots::Lease again = s.readAndRelease(prompt);
+    CHECK(again.slot == given.slot);
+    CHECK(again.position == 64);
+    CHECK(again.isSameSequence);
+    CHECK(s.slots.sequence(other.slot).position() == 400);
+}
+
 TEST_CASE("the same prompt again reads its last part only")
 {
     Slots s(1);
